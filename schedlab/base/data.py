@@ -15,10 +15,16 @@ def data_folder(name: str) -> Path:
 
 
 def manual_pages() -> dict[str, Path]:
-    """Return the pages of the manual by name: of docs/manual first, then of the other folders."""
+    """Return the pages of the manual by name: of docs/manual first, then of the other folders.
+
+    A page called like one before it is named with its folder: `studies/scx`.
+    """
     docs = data_folder("docs")
     folders = sorted(docs.glob("*/"), key=lambda folder: (folder.name != "manual", folder.name))
-    return {path.stem: path for folder in folders for path in sorted(folder.glob("*.md"))}
+    pages: dict[str, Path] = {}
+    for path in (path for folder in folders for path in sorted(folder.glob("*.md"))):
+        pages[f"{path.parent.name}/{path.stem}" if path.stem in pages else path.stem] = path
+    return pages
 
 
 _LISTED_BY = {

@@ -83,7 +83,7 @@ def _model(units: int, jobs: int) -> Model:
     grows="units",
 )
 def build_googletest(units: int, jobs: int) -> Command:
-    """Files of GoogleTest's libraries are compiled, so many at a time; objects go after the run."""
+    """Compile GoogleTest's libraries with `jobs` compilers at a time; its objects are removed."""
     make = ("make", "-s", "-r", "-f", "build.mk", "-j", str(jobs))
     return Command(
         *("sh", _TIMED.name, *make),

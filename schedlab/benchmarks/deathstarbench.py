@@ -63,7 +63,7 @@ def originals(ccds: int, connections: int, time: int) -> list[Command]:
     alike="deathstarbench",
 )
 def deathstarbench(ccds: int, connections: int, time: int) -> Options:
-    """Services on so many last-level caches, the load on the others: connections for each."""
+    """Services on `ccds` last-level caches, and the load generator on the others."""
     return {
         "ccds": ccds,
         "threads": 2 * ccds,

@@ -22,7 +22,11 @@ def docs(page: str | None) -> None:
             title = path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
             click.echo(f"{name:16} {title}")
         return
-    name = page.rpartition("/")[2].removesuffix(".md")
+    name = page.removeprefix("docs/").removesuffix(".md")
+    if name not in pages:
+        folder, _, alone = name.rpartition("/")
+        if alone in pages and pages[alone].parent.name == folder:
+            name = alone
     if name not in pages:
         raise UsageError(
             f"the manual has no page '{page}'.{nearest(name, pages)}\n  It has: {', '.join(pages)}."

@@ -61,6 +61,8 @@ class NewFile(click.Path):
     ) -> str | bytes | os.PathLike[str]:
         """Return the path; a usage error where no file can be made there."""
         path = Path(value)
+        if value == "-":
+            self.fail("'-' is not the name of a file.", param, ctx)
         if not path.absolute().parent.is_dir():
             self.fail(f"there is no folder '{path.parent}'.", param, ctx)
         return super().convert(value, param, ctx)

@@ -28,6 +28,10 @@ def shapes() -> dict[str, str]:
     return dict(sorted(shape for of_module in found for shape in of_module))
 
 
+_WITH_COUNTERS = ("terminal", "lkml", "markdown")
+"""The shapes that choose which counters they show."""
+
+
 @click.command(
     "report", epilog="\b\n" + "\n".join(f"{name:10}{summary}" for name, summary in shapes().items())
 )
@@ -65,6 +69,11 @@ def report(
     """
     if platform and name != "lkml":
         raise UsageError("--platform extends the table of a mail: give --format lkml with it.")
+    if counters and name not in _WITH_COUNTERS:
+        raise UsageError(
+            f"--counters changes nothing in --format {name}; it goes with"
+            f" {', '.join(_WITH_COUNTERS)}."
+        )
     results = [result for folder in folders for result in _results(folder)]
 
     # Only here: a wrong name is answered at once, without loading what reads results.

@@ -175,9 +175,23 @@ fail_on_option = click.option(
 )
 
 
+def _one_suite(
+    context: click.Context, option: click.Parameter, suites: tuple[str, ...]
+) -> str | None:
+    """Return the suite; a usage error where there are several."""
+    if len(suites) > 1:
+        raise UsageError("--suite is given more than once; a plan takes one suite.")
+    return suites[0] if suites else None
+
+
 _LOAD = (
     click.option(
-        "--suite", type=SUITE, metavar="NAME", help="The benchmarks to run; `schedlab list suites`."
+        "--suite",
+        type=SUITE,
+        metavar="NAME",
+        multiple=True,
+        callback=_one_suite,
+        help="The benchmarks to run; `schedlab list suites`.",
     ),
     click.option(
         "--benchmark",

@@ -66,7 +66,7 @@ class _Tables:
     rows: list[Row]
 
     def publication(self) -> Publication:
-        """Put them together."""
+        """Assemble the publication of what was read."""
         source, lines = self.context.source, self.lines
         environment = dict(_environment(lines))
         nodes, notices = node_lists(source, lines)

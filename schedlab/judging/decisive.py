@@ -43,7 +43,7 @@ class Ranked:
 
     @property
     def weight(self) -> float:
-        """What it is ranked by."""
+        """Return what counters are ranked by."""
         return self.clearness * abs(self.alignment)
 
     @property

@@ -76,7 +76,7 @@ class Sample:
 
     @property
     def at_looks(self) -> list[Evidence]:
-        """The evidence of each look that has happened and had data enough."""
+        """Return the evidence of each look that has happened and had enough data."""
         return [self.evidence[n] for n in self.looks if min(n) >= JUDGED_FROM]
 
     @cached_property

@@ -172,7 +172,7 @@ class Builder:
         coverage: bool = False,
         sanitize: bool = False,
     ) -> None:
-        """Take the cache's shelf, the engine and what is told of the steps.
+        """Take the cache's shelf, the engine and what watches the steps.
 
         Args:
             shelf: the cache's.

@@ -14,9 +14,10 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from schedlab import __version__
 from schedlab.base.errors import HostError, Interrupted, UsageError
 from schedlab.base.system.interrupt import stoppable
-from schedlab.base.words import plural
+from schedlab.base.words import listing, plural
 from schedlab.benchmarks import Case
 from schedlab.counters.choice import check_names
 from schedlab.judging.reference import find_reference
@@ -227,8 +228,9 @@ def _on_its_host(store: Store, folder: Path, lab: Lab) -> Result:
     now, before = target.machine(), store.machine
     if same_boot:
         now, before = now.without_memory(), before.without_memory()
-    if _figures(now) != _figures(before):
-        changed.append("its CPUs, memory or idle states differ")
+    if different_keys := _different(now, before):
+        by = "" if store.version == __version__ else f", as schedlab {store.version} described it"
+        changed.append(f"the machine differs in {listing(different_keys)}{by}")
     for info, case in zip(store.cases, cases, strict=True):
         if info.command != (command := target.shown(case)):
             changed.append(f"{info.label} was `{info.command}`, is `{command}`")
@@ -342,10 +344,16 @@ def preview(
         yield f"Note: {warning}"
 
 
-def _figures(machine: Machine) -> tuple[Machine, object]:
-    """Return what of a machine runs depend on: not what is said about it and its figures."""
-    known = {key: (entry.range, entry.moves_with) for key, entry in machine.ledger.items()}
-    return machine.model_copy(update={"title": "", "notes": "", "ledger": {}}), known
+def _different(now: Machine, before: Machine) -> list[str]:
+    """Return the keys of machines that differ; what is said about figures is not compared."""
+    one, other = (
+        {
+            **machine.model_dump(exclude={"title", "notes"}),
+            "ledger": {key: (e.range, e.moves_with) for key, e in machine.ledger.items()},
+        }
+        for machine in (now, before)
+    )
+    return [key for key in one if one[key] != other[key]]
 
 
 def _whole(store: Store) -> str:

@@ -108,7 +108,7 @@ class BenchmarkEntry(Data):
 
 
 def _kind_of_entry(entry: Any) -> str:
-    """Return which kind of benchmark a plan's entry is: what has a command or metrics is new."""
+    """Return which kind a plan's entry is: one with a command or metrics is a new benchmark."""
     if isinstance(entry, Mapping):
         return "own" if {"command", "metrics"} & entry.keys() else "known"
     return "own" if isinstance(entry, OwnBenchmark) else "known"

@@ -67,7 +67,7 @@ class CaseReport:
 
     @property
     def has_failures(self) -> bool:
-        """Whether a run failed, were it only to warm up."""
+        """Return whether a run failed, a warm-up run included."""
         return any(run.status == "failed" for run in self.all_runs)
 
     @cached_property

@@ -63,7 +63,9 @@ def asked_from(target: Target, client: Asked | None) -> Target:
 
 
 def _check_client(client: Asked, name: str) -> None:
-    if not kind_of(name).serves or client.name == name:
+    if client.name == name:
+        raise UsageError(f"client: {name} is the target itself; name another machine, ssh:HOST.")
+    if not kind_of(name).serves:
         raise UsageError(
             f"client: a load generator on {client.name} needs servers on another machine, a target"
             f" {' or '.join(other.syntax for other in TARGETS if other.serves)}; not {name}."

@@ -560,7 +560,7 @@ def check_features(variant: Variant, build: Build, where: str) -> None:
 
 
 def _check_variants(plan: Plan, builds: Mapping[str, Build]) -> None:
-    """Refuse variants that differ in nothing, unless the plan is A/A; and the other way round."""
+    """Refuse identical variants; in an A/A plan refuse different ones."""
     kernels = {build.key: build.kernel for build in builds.values()}
     check_alike(
         plan.aa,

@@ -102,6 +102,10 @@ def test_a_wrong_option_is_refused_by_its_name(cli: Cli, words: tuple[str, ...])
         (("list", "machines"), "`schedlab machine list` lists the machines"),
         (("trace", "smp4", "--output", "/nosuch/x"), "'--output': there is no folder '/nosuch'"),
         (("overview", "/", "--output", "/nosuch/x"), "'--output': there is no folder '/nosuch'"),
+        (("report", "/", "--format", "html", "--output", "-"), "'-' is not the name of a file"),
+        (("report", "/", "--format", "csv", "--counters", "all"), "--counters changes nothing in"),
+        ((*AA, "--suite", "hackbench"), "--suite is given more than once"),
+        (("run", "--benchmark", "Redis", "--aa", "--client", "host"), "host is the target itself"),
         ((*TRACE, "--cpus", "2-99"), "--cpus: 4-99 is not within 0-3"),
         ((*TRACE, "--from", "5", "--to", "1"), "--to 1: the trace would end before it begins"),
         ((*TRACE, "--from", "-5"), "'--from': -5.0 is not in the range"),
@@ -110,6 +114,13 @@ def test_a_wrong_option_is_refused_by_its_name(cli: Cli, words: tuple[str, ...])
 def test_a_slip_is_named(cli: Cli, words: tuple[str, ...], message: str) -> None:
     status, _, err = cli(*words)
     assert (status, message in err) == (2, True), err
+
+
+def test_a_page_of_the_manual_and_one_called_like_it(cli: Cli) -> None:
+    manual = cli("docs", "scx")[1]
+    assert manual == cli("docs", "docs/manual/scx.md")[1]
+    assert manual != cli("docs", "studies/scx")[1] == cli("docs", "docs/studies/scx.md")[1]
+    assert cli("docs", "studies/plans")[0] == 2
 
 
 def test_the_help_of_a_sub_command(cli: Cli) -> None:

@@ -146,8 +146,11 @@ def test_a_clients_journal_that_cannot_be_read_is_named(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--client", "ssh:x", "--target", "sim:smp4"], "a load generator on ssh:x needs servers on another machine, a target host or"),
-        (["--client", "ssh:x", "--target", "ssh:x"], "not ssh:x"),
+        (
+            ["--client", "ssh:x", "--target", "sim:smp4"],
+            "a load generator on ssh:x needs servers on another machine, a target host or",
+        ),
+        (["--client", "ssh:x", "--target", "ssh:x"], "ssh:x is the target itself"),
         (["--client", "x"], "client: x is not ssh:HOST"),
         (["--client", "ssh:"], "client: ssh: is not ssh:HOST"),
     ],

@@ -58,6 +58,8 @@ class Shell:
         while READY not in self._line(deadline).split():
             pass
         self.run(f"D=$(mktemp -d {_FOLDER})")
+        forget = 'rm -rf "$D"'  # a shell that is hung up on may skip what it does at its exit
+        self.run(f"trap '{forget}' EXIT; trap '{forget}; exit 1' HUP TERM")
 
     def run(self, script: str, seconds: float = _PATIENCE_SECONDS) -> Answer:
         """Run commands and return their status and output.

@@ -241,8 +241,6 @@ class SshSystem(RemoteSystem):
         line = Shell(self._client, self.name)
         try:
             line.await_ready(2 * _CONNECT_SECONDS)
-            forget = 'rm -rf "$D"'  # a shell that is hung up on may skip what it does at its exit
-            line.run(f"trap '{forget}' EXIT; trap '{forget}; exit 1' HUP")
         except SystemLost:
             raise SystemLost(
                 f"{self.name}: cannot be reached.{self._hang_up()}"

@@ -104,7 +104,7 @@ class Groups:
                 time.sleep(0.01)
 
     def _own(self) -> str:
-        """Return the group this process is in, seen from the place."""
+        """Return the cgroup of this process, relative to the given folder."""
         for line in _read(Path("/proc/self/cgroup")).splitlines():
             _, controllers, path = line.split(":", 2)
             if "cpu" in controllers.split(",") or (self._is_v2 and not controllers):

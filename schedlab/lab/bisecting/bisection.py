@@ -213,7 +213,7 @@ class _Bisection:
         self._keep()
 
     def _known(self) -> dict[bytes, tuple[Answer, str]]:
-        """Return the answers of contents: a range often has what takes a change back."""
+        """Return known answers by tree content, because a range often contains reverts."""
         known: dict[bytes, tuple[Answer, str]] = {}
         for at, answer in self._record.answers.items():
             if answer != "does not build":

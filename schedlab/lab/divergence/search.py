@@ -59,7 +59,7 @@ class Tally:
 
     @property
     def totals(self) -> tuple[int, int]:
-        """Return how many there were in each run."""
+        """Return how many such decisions each run took."""
         one, other = self.outcomes
         return one.total(), other.total()
 

@@ -178,7 +178,7 @@ def _are_a_pool(woken: Counter[int], known: Known) -> bool:
 
 
 def _holds(calls: FutexCalls, known: Known, own: Numbers, lock: int) -> list[Hold]:
-    """Return who held a lock, or nothing if the futex is none."""
+    """Return the holds of a lock, or nothing if the futex is not a lock."""
     waits = calls.waits[own]
     if not np.any(calls.result[own][waits] == 0) or not np.any(~waits):
         return []

@@ -23,7 +23,7 @@ def far(tmp_path: Path) -> Iterator[RemoteSystem]:
         shell = Shell(process, "the far end")
         shell.await_ready(10)
         yield RemoteSystem(shell, tmp_path / "state", str(tmp_path / "far"))
-        process.kill()
+        process.terminate()
 
 
 def launch(
