@@ -73,7 +73,7 @@
 #define SHIM_CALL(HOOK, name, args...)	SHIM_MATCHED(#name)(args)
 #else
 #define SHIM_MATCHED(name)						\
-	static const char __matched[] __used __section("shim_matched") = name
+	static const char shim_matched[] __used __section("shim_matched") = name
 #define SHIM_CALL(HOOK, name, args...)	({ SHIM_MATCHED(#name); HOOK(name, args); })
 #endif
 

@@ -25,6 +25,7 @@ SCHEDULERS_SINCE = "6.12"
 PROBE = "scripts/probe"
 """What reads the facts of a tree from its files."""
 
+_SOURCES = "kernel-sources.mk"
 _SOURCE = re.compile(r"[\w./-]+\.c\b")
 _COMPILED = re.compile(r"^KERNEL_SOURCES *:= *((?:.*\\\n)*.*)$", re.M)
 _HEADER = "include/linux/sched.h"
@@ -61,9 +62,8 @@ class Engine:
         These are the folders kernel/sched lives on, and of every other source the engine
         compiles what is two levels deep, e.g. drivers/cpuidle.
         """
-        listed = (self.folder / "kernel-sources.mk").read_text(encoding="utf-8")
         parts = dict.fromkeys(_ALWAYS)
-        for source in _SOURCE.findall(listed):
+        for source in self.sources:
             top, *rest = source.split("/")
             if top not in parts and rest:
                 parts["/".join((top, rest[0]))] = None
@@ -83,9 +83,14 @@ class Engine:
     @cached_property
     def compiled(self) -> tuple[str, ...]:
         """Return the sources of a tree that every build compiles."""
-        listed = (self.folder / "kernel-sources.mk").read_text(encoding="utf-8")
+        listed = (self.folder / _SOURCES).read_text(encoding="utf-8")
         compiled = _COMPILED.search(listed)
         return tuple(_SOURCE.findall(compiled[1])) if compiled else ()
+
+    @cached_property
+    def sources(self) -> tuple[str, ...]:
+        """Return all sources that some build of some tree compiles."""
+        return tuple(_SOURCE.findall((self.folder / _SOURCES).read_text(encoding="utf-8")))
 
     @property
     def headers(self) -> tuple[Path, ...]:
@@ -120,9 +125,9 @@ def find_engine() -> Engine:
     """
     named = os.environ.get("SCHEDLAB_ENGINE")
     folder = Path(named).absolute() if named else data_folder("engine")
-    if not (folder / "kernel-sources.mk").is_file():
+    if not (folder / _SOURCES).is_file():
         where = (
             "SCHEDLAB_ENGINE names no engine" if named else "the simulator's sources are missing"
         )
-        raise KernelError(f"{folder}: {where} (no kernel-sources.mk there).")
+        raise KernelError(f"{folder}: {where} (no {_SOURCES} there).")
     return Engine(folder)

@@ -24,9 +24,19 @@ def missing_headers(tree: Path, sources: Iterable[str], ours: Sequence[Path]) ->
         sources: those that are compiled, by their names in the tree.
         ours: folders of headers that stand for the tree's.
     """
-    missing: dict[str, None] = {}
+    return sorted(_read(tree, sources, ours)[1])
+
+
+def included_sources(tree: Path, sources: Iterable[str]) -> set[str]:
+    """Return those of the sources that a tree has, and what they include in quotes."""
+    return _read(tree, (source for source in sources if (tree / source).is_file()), ())[0]
+
+
+def _read(tree: Path, sources: Iterable[str], ours: Sequence[Path]) -> tuple[set[str], set[str]]:
+    """Return what is read in turn, and what is missing."""
+    missing: set[str] = set()
     seen: set[str] = set()
-    left = sorted(sources)
+    left = list(sources)
     while left:
         source = left.pop()
         if source in seen:
@@ -40,7 +50,7 @@ def missing_headers(tree: Path, sources: Iterable[str], ours: Sequence[Path]) ->
             places = [os.path.normpath(Path(f, name)) for f in (*folders, *_PUBLIC)]
             found = next((place for place in places if (tree / place).is_file()), None)
             if not found:
-                missing[places[0]] = None
+                missing.add(places[0])
             elif quote == '"':
                 left.append(found)
-    return sorted(missing)
+    return seen, missing

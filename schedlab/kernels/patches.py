@@ -8,7 +8,7 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -82,8 +82,14 @@ class Patch:
         """Return the patch without its description, so that rewording it rebuilds nothing."""
         return "".join(f"{line}\n" for change in self.changes for line in change.text)
 
-    def within(self, engine: Engine) -> tuple["Patch", list[str]]:
+    def within(
+        self, engine: Engine, compiled: Collection[str] | None = None
+    ) -> tuple["Patch", list[str]]:
         """Leave out what the engine cannot read, such as documentation, and changes of file modes.
+
+        Args:
+            engine: knows what it reads of a tree.
+            compiled: the tree's sources that it compiles; others that are there are left out too.
 
         Returns:
             What is left of the patch, and the files that are left out.
@@ -91,7 +97,10 @@ class Patch:
         kept: list[FileChange] = []
         left_out: list[str] = []
         for change in self.changes:
-            if not engine.reaches(change.path):
+            is_source = change.path.endswith(".c") and not change.creates
+            if not engine.reaches(change.path) or (
+                compiled is not None and is_source and change.path not in compiled
+            ):
                 left_out.append(change.path)
             elif change.only_mode:
                 left_out.append(f"the new mode of {change.path}")

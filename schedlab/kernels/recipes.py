@@ -6,6 +6,7 @@ from pathlib import Path
 from schedlab.kernels import KernelError
 from schedlab.kernels.configuration import Configuration, read_configuration, tell_left_out
 from schedlab.kernels.engine import Engine
+from schedlab.kernels.headers import included_sources
 from schedlab.kernels.kconfig import HZ_USUAL, PREEMPTION, Preempt, models_in
 from schedlab.kernels.patch_heading import summary
 from schedlab.kernels.patches import Patch, check_applies, patched_text, read_patch
@@ -50,7 +51,7 @@ def make_recipe(
     tree.check_there()
     paths = _files(patches, tree.series)
     whole = [read_patch(path) for path in paths]
-    simulated = [_simulated_part(patch, engine, say) for patch in whole]
+    simulated = [_simulated_part(patch, tree, engine, say) for patch in whole]
     copies = tuple(_copy(part, patch) for part, patch in zip(simulated, whole, strict=True))
     _check_distinct(simulated)
     offered = _models(tree, simulated)
@@ -147,9 +148,9 @@ def _copy(simulated: Patch, whole: Patch) -> PatchCopy:
     )
 
 
-def _simulated_part(whole: Patch, engine: Engine, say: Callable[[str], None]) -> Patch:
+def _simulated_part(whole: Patch, tree: Base, engine: Engine, say: Callable[[str], None]) -> Patch:
     """Return what the simulator compiles of a patch; report which of its files it does not use."""
-    patch, left_out = whole.within(engine)
+    patch, left_out = whole.within(engine, included_sources(tree.tree, engine.sources))
     if left_out:
         say(f"{whole.name}: not simulated, and left out: {', '.join(left_out)}")
     if not patch.changes:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from schedlab.base.words import listing
 from schedlab.kernels.engine import Engine
 from schedlab.kernels.patches import FileChange, Patch
 
@@ -13,10 +14,14 @@ _INITCALL = re.compile(
 )
 _CALLED_OF = re.compile(r"KEEP\(\*/(\S+?)\.o\(\.initcall7\.init\)")
 _SCRIPT = "scripts/sched.ld"
+_OPTION = re.compile(r"\bCONFIG_(\w+)")
+_ASKED = re.compile(r"^[+-]\s*#\s*(?:el)?if|\bIS_[A-Z]+\(")
+_KNOWN_IN = ("include/autoconf.h.in", "options.toml", "scripts/generate")
+"""Where the engine names the options that its builds have or may have."""
 
 
 def unseen(patch: Patch, engine: Engine) -> Iterator[str]:
-    """Yield a line for each new source that nothing includes, and each initcall nobody calls."""
+    """Yield what a patch has in vain: sources, options, and initcalls that nobody calls."""
     added = "\n".join(line for change in patch.changes for line in change.text if line[:1] == "+")
     listed = (engine.folder / "kernel-sources.mk").read_text(encoding="utf-8")
     for change in patch.changes:
@@ -28,9 +33,29 @@ def unseen(patch: Patch, engine: Engine) -> Iterator[str]:
                 f"{patch.name}: {change.path} is a new source that nothing includes: the simulator"
                 " does not compile it (it reads no Makefile of the kernel's)."
             )
+    if strange := _strange_options(patch, engine):
+        named = listing([f"CONFIG_{option}" for option in strange])
+        yield (
+            f"{patch.name}: {named}: the simulator has no such option, so it is off, and what"
+            " depends on it is not compiled (engine/options.toml)."
+        )
     for change in patch.changes:
         for call in _uncalled(change, engine):
             yield f"{patch.name}: {change.path}: the simulator does not call its {call}()."
+
+
+def _strange_options(patch: Patch, engine: Engine) -> list[str]:
+    """Return the options that a patch brings into the code and that the engine does not know."""
+    sides: dict[bool, set[str]] = {True: set(), False: set()}
+    for change in patch.changes:
+        if change.path.endswith((".c", ".h")):
+            for line in filter(_ASKED.search, change.text):
+                sides[line[:1] == "+"].update(_OPTION.findall(line))
+    new = sides[True] - sides[False]
+    for file in _KNOWN_IN if new else ():
+        words = (engine.folder / file).read_text(encoding="utf-8").replace("CONFIG_", " ")
+        new -= set(re.findall(r"[A-Z0-9][A-Z0-9_]*", words))
+    return sorted(new)
 
 
 def _uncalled(change: FileChange, engine: Engine) -> list[str]:

@@ -658,6 +658,7 @@ def test_a_patch_that_changes_what_the_engine_reads_is_told(lab: FakeLab, more: 
 def test_what_a_patch_adds_in_vain_is_told(lab: FakeLab) -> None:
     """A source of its own is compiled where something includes it, an initcall called of some."""
     (lab.engine / "scripts/sched.ld").write_text("KEEP(*/kernel/sched/*.o(.initcall7.init))\n")
+    (lab.engine / "kernel-sources.mk").open("a").write("TIME_SOURCES := kernel/time/hrtimer.c\n")
     (lab.tree / "kernel/time").mkdir()
     (lab.tree / "kernel/time/hrtimer.c").write_text("\n")
     lab.add_tree()
@@ -676,6 +677,22 @@ def test_what_a_patch_adds_in_vain_is_told(lab: FakeLab) -> None:
     assert "kernel/sched/in.c is a new" not in errors
     assert f"adds.patch: {timer}: the simulator does not call its core_initcall()." in errors
     assert "late_initcall" not in errors
+
+
+def test_a_source_that_is_not_compiled_is_named(lab: FakeLab) -> None:
+    """One that lies among those that are, and is included by none of them."""
+    for name in ("fork", "part"):
+        (lab.tree / f"kernel/{name}.c").write_text("int x;\n")
+    with (lab.tree / "kernel/sched/fair.c").open("a") as fair:
+        fair.write('#include "../part.c"\n')
+    lab.add_tree()
+    patch = lab.patch_file()
+    text = patch.read_text().partition("-- \n")[0]
+    for name in ("fork", "part"):
+        text += f"--- a/kernel/{name}.c\n+++ b/kernel/{name}.c\n@@ -1 +1 @@\n-int x;\n+int y;\n"
+    patch.write_text(text)
+    status, _, errors = lab.call("kernel", "build", "other", "--base", "6.12", "--patch", patch)
+    assert (status, "not simulated, and left out: kernel/fork.c\n" in errors) == (0, True), errors
 
 
 def test_a_patch_that_touches_nothing_simulated(lab: FakeLab) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,66 @@ def test_a_hook_evaluates_an_argument_once(file: Path) -> None:
         for parameter in re.findall(r"(\w+)(?:\.\.\.)?(?:,|$)", parameters):
             uses = len(re.findall(rf"\b(?<![.>]){parameter}\b", evaluated))
             assert uses <= 1, (hook, parameter, uses)
+
+
+@pytest.mark.parametrize("file", HOOKED, ids=lambda file: file.name)
+def test_a_hooks_own_variables_have_names_that_no_kernel_has(file: Path) -> None:
+    """An argument may be a variable of the caller's, such as `__rq`."""
+    for hook, _, body in MACRO.findall(file.read_text()):
+        own = re.findall(r"^\t(?:[a-z_]\w* )+\**(\w+)(?= =|;|\[)", body, re.M)
+        assert {name for name in own if not name.startswith("shim_")} == set(), hook
+
+
+FLAGS = """
+#include <stdio.h>
+typedef struct { int counter; } atomic_t;
+typedef struct { int locked, taken; } arch_spinlock_t;
+static struct { int held; } hw;
+#define hw_die(what, file, line) __builtin_trap()
+#define atomic_read(v) ((v)->counter)
+#define atomic_set(v, to) ((v)->counter = (to))
+#define atomic_set_release atomic_set
+static int atomic_cmpxchg_acquire(atomic_t *v, int from, int to)
+{
+	int old = v->counter;
+	if (old == from)
+		v->counter = to;
+	return old;
+}
+static int atomic_try_cmpxchg_acquire(atomic_t *v, int *from, int to)
+{
+	int old = atomic_cmpxchg_acquire(v, *from, to), same = old == *from;
+	*from = old;
+	return same;
+}
+static int arch_spin_trylock(arch_spinlock_t *l) { return l->locked ? 0 : (l->locked = 1, ++hw.held); }
+static void arch_spin_unlock(arch_spinlock_t *l) { l->locked = 0; hw.held--; }
+#include "flags.h"
+static atomic_t flag, other, word = { 7 };
+int main(void)
+{
+	int from = 0, seven = 7;
+
+	printf("%d ", shim_flag_cmpxchg(&flag, 0, 1));		/* taken */
+	printf("%d ", !shim_flag_cmpxchg(&flag, 0, 1));		/* not twice */
+	printf("%d ", !shim_flag_try_cmpxchg(&other, &from, 1));	/* another one */
+	shim_flag_set(&flag, 0);
+	printf("%d ", shim_flag_cmpxchg(&flag, 0, 1));		/* given back */
+	atomic_set(&flag, 0);
+	printf("%d ", shim_flag_cmpxchg(&flag, 0, 1));		/* by other means */
+	printf("%d ", shim_flag_cmpxchg(&word, 0, 1) != 7);	/* is not what is expected */
+	printf("%d ", !shim_flag_try_cmpxchg(&word, &seven, 8));	/* and left as it was */
+	printf("%d\\n", hw.held);
+}
+"""
+
+
+def test_a_flag_that_is_a_lock_is_free_however_it_is_given_back(tmp_path: Path) -> None:
+    (tmp_path / "x.c").write_text(FLAGS)
+    command = ["gcc", "-Wno-sign-compare", f"-I{ROOT}/engine/hooked", "x.c", "-o", "x"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    done = subprocess.run([tmp_path / "x"], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0"] * 8
 
 
 def test_there_are_hooks() -> None:

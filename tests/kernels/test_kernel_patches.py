@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from schedlab.base.data import data_folder
 from schedlab.base.errors import SchedlabError
 from schedlab.kernels import KernelError
-from schedlab.kernels.engine import Engine
+from schedlab.kernels.engine import Engine, find_engine
 from schedlab.kernels.patches import Patch, check_applies, parse_patch, read_patch
+from schedlab.kernels.unseen import unseen
 from tests.helpers.fake_engine import speed_patch, write_engine, write_tree
 
 
@@ -62,6 +63,20 @@ def test_what_the_engine_cannot_read_is_left_out(tmp_path: Path) -> None:
     assert left_out == ["Documentation/scheduler.rst"]
     assert "Other words" not in patch.text
     assert check_applies(write_tree(tmp_path / "tree"), [patch], "base") == []
+
+
+def test_an_option_that_no_build_has_is_named() -> None:
+    """What a patch brings, where the code asks for it, and the engine does not know."""
+    lines = [
+        *("-#ifdef CONFIG_OLD_ONE", "+#ifdef CONFIG_SCHED_LONG_SLICE", "+/* as CONFIG_WORDS */"),
+        *("+#if defined(CONFIG_SMP) && CONFIG_HZ > 250 && defined(CONFIG_OLD_ONE)", "+#elif X"),
+        *("+\tif (IS_ENABLED(CONFIG_PREEMPT_LAZY) || IS_ENABLED(CONFIG_FAST_WAY))", "+#endif"),
+    ]
+    text = "--- a/kernel/sched/fair.c\n+++ b/kernel/sched/fair.c\n@@ -1 +1,6 @@\n"
+    patch = Patch("p.patch", tuple(parse_patch(text + "\n".join(lines) + "\n", "p.patch")))
+    assert [line.partition(": the")[0] for line in unseen(patch, find_engine())] == [
+        "p.patch: CONFIG_FAST_WAY and CONFIG_SCHED_LONG_SLICE"
+    ]
 
 
 @pytest.mark.parametrize(

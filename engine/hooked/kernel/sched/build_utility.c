@@ -11,22 +11,22 @@
 
 #define PSI_CHANGE(name, group, cpu, more...)				\
 ({									\
-	struct psi_group *__group = (group);				\
-	int __cpu = (cpu);						\
+	struct psi_group *shim_group = (group);				\
+	int shim_cpu = (cpu);						\
 									\
-	hw_psi_change(raw_per_cpu_ptr(__group->pcpu, __cpu));		\
-	(name)(__group, __cpu, ##more);					\
+	hw_psi_change(raw_per_cpu_ptr(shim_group->pcpu, shim_cpu));	\
+	(name)(shim_group, shim_cpu, ##more);				\
 })
 #define psi_group_change(args...)	SHIM_HOOK(PSI_CHANGE, psi_group_change, args)
 
 #define NEXT_FREQ(name, sg_policy, util, max, more...)			\
 ({									\
-	__auto_type __of = (sg_policy);					\
-	unsigned long __util = (util), __max = (max);			\
-	__auto_type __khz = (name)(__of, __util, __max, ##more);	\
+	__auto_type shim_of = (sg_policy);				\
+	unsigned long shim_util = (util), shim_max = (max);		\
+	__auto_type shim_khz = (name)(shim_of, shim_util, shim_max, ##more); \
 									\
-	trace_next_freq(__of->policy->cpu, __util, __max, __of->policy->cur, __khz); \
-	__khz;								\
+	trace_next_freq(shim_of->policy->cpu, shim_util, shim_max, shim_of->policy->cur, shim_khz); \
+	shim_khz;							\
 })
 #define get_next_freq(args...)		SHIM_HOOK(NEXT_FREQ, get_next_freq, args)
 

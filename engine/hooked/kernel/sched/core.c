@@ -9,43 +9,43 @@
 
 #define PICK_NEXT(name, rq, more...)					\
 ({									\
-	struct rq *__rq = (rq);						\
-	simtime __from = hw.clk;					\
-	struct task_struct *__next = (name)(__rq, ##more);		\
+	struct rq *shim_rq = (rq);					\
+	simtime shim_from = hw.clk;					\
+	struct task_struct *shim_next = (name)(shim_rq, ##more);	\
 									\
-	hw_function_ran(HW_PICK_NEXT_TASK, __from);			\
-	trace_pick_next(__rq, __next);					\
-	__next;								\
+	hw_function_ran(HW_PICK_NEXT_TASK, shim_from);			\
+	trace_pick_next(shim_rq, shim_next);				\
+	shim_next;							\
 })
 #define __pick_next_task(args...)	SHIM_HOOK(PICK_NEXT, __pick_next_task, args)
 
 #define SCHEDULE(name, mode, more...)					\
 ({									\
-	enum hw_time __before = hw_spend_on(HW_TIME_SCHEDULE);		\
-	__auto_type __given = SHIM_KEEP((name)(mode, ##more));		\
+	enum hw_time shim_before = hw_spend_on(HW_TIME_SCHEDULE);	\
+	__auto_type shim_given = SHIM_KEEP((name)(mode, ##more));	\
 									\
-	hw_spend_on(__before);						\
-	SHIM_GIVE(__given, (name)(mode, ##more));			\
+	hw_spend_on(shim_before);					\
+	SHIM_GIVE(shim_given, (name)(mode, ##more));			\
 })
 #define __schedule(mode, more...) SHIM_CHOOSE(SHIM_DECLARES_##mode)(SCHEDULE, __schedule, mode, ##more)
 
 #define WAKE_UP(name, task, more...)					\
 ({									\
-	enum hw_time __before = hw_spend_on(HW_TIME_WAKEUP);		\
-	__auto_type __woken = (name)(task, ##more);			\
+	enum hw_time shim_before = hw_spend_on(HW_TIME_WAKEUP);		\
+	__auto_type shim_woken = (name)(task, ##more);			\
 									\
-	hw_spend_on(__before);						\
-	__woken;							\
+	hw_spend_on(shim_before);					\
+	shim_woken;							\
 })
 #define try_to_wake_up(args...)		SHIM_HOOK(WAKE_UP, try_to_wake_up, args)
 
 #define ALLOW(name, task, more...)					\
 ({									\
-	struct task_struct *__of = (task);				\
-	__auto_type __given = SHIM_KEEP((name)(__of, ##more));		\
+	struct task_struct *shim_of = (task);				\
+	__auto_type shim_given = SHIM_KEEP((name)(shim_of, ##more));	\
 									\
-	trace_cpus_allowed(__of);					\
-	SHIM_GIVE(__given, (name)(__of, ##more));			\
+	trace_cpus_allowed(shim_of);					\
+	SHIM_GIVE(shim_given, (name)(shim_of, ##more));			\
 })
 #define __do_set_cpus_allowed(args...)	SHIM_HOOK(ALLOW, __do_set_cpus_allowed, args)
 #define do_set_cpus_allowed(args...)	SHIM_HOOK(ALLOW, do_set_cpus_allowed, args)

@@ -8,15 +8,15 @@
 
 #define GROUP_STATS(name, env, sds, group, sgs, more...)		\
 ({									\
-	__auto_type __env = (env);					\
-	__auto_type __sds = (sds);					\
-	__auto_type __group = (group);					\
-	__auto_type __sgs = (sgs);					\
-	__auto_type __given = SHIM_KEEP((name)(__env, __sds, __group, __sgs, ##more)); \
+	__auto_type shim_env = (env);					\
+	__auto_type shim_sds = (sds);					\
+	__auto_type shim_group = (group);				\
+	__auto_type shim_sgs = (sgs);					\
+	__auto_type shim_given = SHIM_KEEP((name)(shim_env, shim_sds, shim_group, shim_sgs, ##more)); \
 									\
 	hw_charge(hw_costs.scan_group);					\
-	trace_group_stats(__env, __sds, __group, __sgs);		\
-	SHIM_GIVE(__given, (name)(__env, __sds, __group, __sgs, ##more)); \
+	trace_group_stats(shim_env, shim_sds, shim_group, shim_sgs);	\
+	SHIM_GIVE(shim_given, (name)(shim_env, shim_sds, shim_group, shim_sgs, ##more)); \
 })
 #define update_sg_lb_stats(args...)	SHIM_HOOK(GROUP_STATS, update_sg_lb_stats, args)
 
@@ -27,26 +27,26 @@
  */
 #define LOOK_CPU(lines, name, cpu, more...)				\
 ({									\
-	int __cpu = (cpu);						\
+	int shim_cpu = (cpu);						\
 									\
-	hw_look(__cpu, lines);						\
-	(name)(__cpu, ##more);						\
+	hw_look(shim_cpu, lines);					\
+	(name)(shim_cpu, ##more);					\
 })
 #define LOOK_RQ(lines, name, queue, more...)				\
 ({									\
-	struct rq *__rq = (queue);					\
+	struct rq *shim_rq = (queue);					\
 									\
-	hw_look(cpu_of(__rq), lines);					\
-	(name)(__rq, ##more);						\
+	hw_look(cpu_of(shim_rq), lines);				\
+	(name)(shim_rq, ##more);					\
 })
 #define IDLE(name, cpu, more...)					\
 ({									\
-	int __of_cpu = (cpu);						\
-	__auto_type __is_idle = LOOK_CPU(RQ_CURRENT, name, __of_cpu, ##more); \
+	int shim_of_cpu = (cpu);					\
+	__auto_type shim_is_idle = LOOK_CPU(RQ_CURRENT, name, shim_of_cpu, ##more); \
 									\
-	if (__is_idle)							\
-		hw_look(__of_cpu, RQ_HEAD | RQ_PENDING);		\
-	__is_idle;							\
+	if (shim_is_idle)						\
+		hw_look(shim_of_cpu, RQ_HEAD | RQ_PENDING);		\
+	shim_is_idle;							\
 })
 #define IDLE_POLICY(name, args...)	LOOK_CPU(RQ_HEAD | RQ_CFS, name, args)
 #define IDLE_RQ(name, args...)		LOOK_RQ(RQ_HEAD | RQ_CFS, name, args)
@@ -54,12 +54,12 @@
 /* cpu_util_cfs() and its kind, which have looked, pass no task. */
 #define UTILIZATION_WITH(name, cpu, task, more...)			\
 ({									\
-	int __of_cpu = (cpu);						\
-	struct task_struct *__with = (task);				\
+	int shim_of_cpu = (cpu);					\
+	struct task_struct *shim_with = (task);				\
 									\
-	if (__with)							\
-		hw_look(__of_cpu, RQ_AVERAGES);				\
-	(name)(__of_cpu, __with, ##more);				\
+	if (shim_with)							\
+		hw_look(shim_of_cpu, RQ_AVERAGES);			\
+	(name)(shim_of_cpu, shim_with, ##more);				\
 })
 #define LOAD(name, args...)		LOOK_RQ(RQ_AVERAGES, name, args)
 #define RUNNABLE(name, args...)		LOOK_RQ(RQ_AVERAGES | RQ_CFS, name, args)
@@ -81,39 +81,21 @@
 
 /* Balancing of NUMA domains, one CPU at a time: a flag where earlier trees have a spinlock. */
 #ifndef TREE_HAS_BALANCE_LOCK
-/* By the flag's place, not its name: a patch may rename it, or add another one. */
-static arch_spinlock_t *flags_lock(const atomic_t *flag)
-{
-	static struct {
-		const atomic_t *flag;
-		arch_spinlock_t lock;
-	} known[4];
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(known); i++) {
-		if (!known[i].flag)
-			known[i].flag = flag;
-		if (known[i].flag == flag)
-			return &known[i].lock;
-	}
-	hw_die("fair.c takes more flags as locks than the engine has", __FILE__, __LINE__);
-}
-
+#include "flags.h"
 #define atomic_cmpxchg_acquire(v, from, to)				\
 ({									\
 	SHIM_MATCHED("atomic_cmpxchg_acquire");				\
-	!arch_spin_trylock(flags_lock(v)) || (atomic_cmpxchg_acquire)(v, from, to); \
+	shim_flag_cmpxchg(v, from, to);					\
 })
 #define atomic_try_cmpxchg_acquire(v, from, to)				\
 ({									\
 	SHIM_MATCHED("atomic_try_cmpxchg_acquire");			\
-	arch_spin_trylock(flags_lock(v)) && (atomic_try_cmpxchg_acquire)(v, from, to); \
+	shim_flag_try_cmpxchg(v, from, to);				\
 })
 #define atomic_set_release(v, to)					\
 ({									\
 	SHIM_MATCHED("atomic_set_release");				\
-	(atomic_set_release)(v, to);					\
-	arch_spin_unlock(flags_lock(v));				\
+	shim_flag_set(v, to);						\
 })
 #endif
 
@@ -129,12 +111,12 @@ static void found_queue(struct lb_env *env, struct sched_group *group, struct rq
 
 #define FIND_QUEUE(name, env, group, more...)				\
 ({									\
-	__auto_type __env = (env);					\
-	__auto_type __group = (group);					\
-	struct rq *__queue = (name)(__env, __group, ##more);		\
+	__auto_type shim_env = (env);					\
+	__auto_type shim_group = (group);				\
+	struct rq *shim_queue = (name)(shim_env, shim_group, ##more);	\
 									\
-	found_queue(__env, __group, __queue);				\
-	__queue;							\
+	found_queue(shim_env, shim_group, shim_queue);			\
+	shim_queue;							\
 })
 #define find_busiest_queue(args...)	SHIM_HOOK_2ND(FIND_QUEUE, find_busiest_queue, args)
 #define sched_balance_find_src_rq(args...) \
@@ -142,24 +124,24 @@ static void found_queue(struct lb_env *env, struct sched_group *group, struct rq
 
 #define BALANCE(name, dst, rq, sd, idle, ours, more...)			\
 ({									\
-	int __dst = (dst);						\
-	struct sched_domain *__sd = (sd);				\
-	__auto_type __idle = (idle);					\
-	int *__ours = (ours);						\
-	unsigned int __failed = __sd->nr_balance_failed;		\
-	enum hw_time __before = hw_spend_on(HW_TIME_BALANCE);		\
-	simtime __from = hw.clk;					\
+	int shim_dst = (dst);						\
+	struct sched_domain *shim_sd = (sd);				\
+	__auto_type shim_idle = (idle);					\
+	int *shim_ours = (ours);					\
+	unsigned int shim_failed = shim_sd->nr_balance_failed;		\
+	enum hw_time shim_before = hw_spend_on(HW_TIME_BALANCE);	\
+	simtime shim_from = hw.clk;					\
 									\
-	if (__before == HW_TIME_NEWIDLE)				\
+	if (shim_before == HW_TIME_NEWIDLE)				\
 		hw_spend_on(HW_TIME_NEWIDLE);				\
 	passes[hw.cpu] = (struct shim_pass) { };			\
-	__auto_type __moved = (name)(__dst, rq, __sd, __idle, __ours, ##more); \
-	hw_function_ran(HW_LOAD_BALANCE, __from);			\
-	hw_spend_on(__before);						\
-	if (*__ours)							\
-		shim_balance_passed(__dst, __sd, __idle);		\
-	trace_load_balance(__dst, __sd, __idle, *__ours, __failed, &passes[hw.cpu], __moved); \
-	__moved;							\
+	__auto_type shim_moved = (name)(shim_dst, rq, shim_sd, shim_idle, shim_ours, ##more); \
+	hw_function_ran(HW_LOAD_BALANCE, shim_from);			\
+	hw_spend_on(shim_before);					\
+	if (*shim_ours)							\
+		shim_balance_passed(shim_dst, shim_sd, shim_idle);	\
+	trace_load_balance(shim_dst, shim_sd, shim_idle, *shim_ours, shim_failed, &passes[hw.cpu], shim_moved); \
+	shim_moved;							\
 })
 #define load_balance(args...)		SHIM_HOOK(BALANCE, load_balance, args)
 #define sched_balance_rq(args...)	SHIM_HOOK(BALANCE, sched_balance_rq, args)
@@ -184,29 +166,29 @@ static void count_newidle(struct rq *rq)
 
 #define NEWIDLE(name, rq, rf, more...)					\
 ({									\
-	struct rq *__of = (rq);						\
-	enum hw_time __before = hw_spend_on(HW_TIME_NEWIDLE);		\
-	simtime __from = hw.clk;					\
+	struct rq *shim_of = (rq);					\
+	enum hw_time shim_before = hw_spend_on(HW_TIME_NEWIDLE);	\
+	simtime shim_from = hw.clk;					\
 									\
-	count_newidle(__of);						\
-	trace_newidle_entry(__of);					\
-	__auto_type __pulled = (name)(__of, rf, ##more);		\
-	kern_newidle.found += __pulled > 0;				\
-	hw_function_ran(HW_NEWIDLE_BALANCE, __from);			\
-	hw_spend_on(__before);						\
-	trace_newidle_exit(__of, __pulled);				\
-	__pulled;							\
+	count_newidle(shim_of);						\
+	trace_newidle_entry(shim_of);					\
+	__auto_type shim_pulled = (name)(shim_of, rf, ##more);		\
+	kern_newidle.found += shim_pulled > 0;				\
+	hw_function_ran(HW_NEWIDLE_BALANCE, shim_from);			\
+	hw_spend_on(shim_before);					\
+	trace_newidle_exit(shim_of, shim_pulled);			\
+	shim_pulled;							\
 })
 #define newidle_balance(args...)	SHIM_HOOK(NEWIDLE, newidle_balance, args)
 #define sched_balance_newidle(args...)	SHIM_HOOK(NEWIDLE, sched_balance_newidle, args)
 
 #define TIMED(function, name, args...)					\
 ({									\
-	simtime __from = hw.clk;					\
-	__auto_type __given = SHIM_KEEP((name)(args));			\
+	simtime shim_from = hw.clk;					\
+	__auto_type shim_given = SHIM_KEEP((name)(args));		\
 									\
-	hw_function_ran(function, __from);				\
-	SHIM_GIVE(__given, (name)(args));				\
+	hw_function_ran(function, shim_from);				\
+	SHIM_GIVE(shim_given, (name)(args));				\
 })
 #define SD_STATS(name, args...)		TIMED(HW_UPDATE_SD_LB_STATS, name, args)
 #define update_sd_lb_stats(args...)	SHIM_HOOK(SD_STATS, update_sd_lb_stats, args)
@@ -225,32 +207,32 @@ static void count_newidle(struct rq *rq)
 /* The first thing newidle balancing does about a domain it reaches. */
 #define REACH_DOMAIN(name, sd, next, more...)				\
 ({									\
-	struct sched_domain *__sd = (sd);				\
-	__auto_type __given = SHIM_KEEP((name)(__sd, next, ##more));	\
+	struct sched_domain *shim_sd = (sd);				\
+	__auto_type shim_given = SHIM_KEEP((name)(shim_sd, next, ##more)); \
 									\
-	trace_newidle_domain(raw_cpu_rq(hw.cpu), __sd);			\
-	SHIM_GIVE(__given, (name)(__sd, next, ##more));			\
+	trace_newidle_domain(raw_cpu_rq(hw.cpu), shim_sd);		\
+	SHIM_GIVE(shim_given, (name)(shim_sd, next, ##more));		\
 })
 #define update_next_balance(args...)	SHIM_HOOK(REACH_DOMAIN, update_next_balance, args)
 
 /* By which newidle balancing passes over a domain where it seldom finds a task (NI_RANDOM). */
 #define DRAW(name, args...)						\
 ({									\
-	__auto_type __drawn = (name)(args);				\
+	__auto_type shim_drawn = (name)(args);				\
 									\
-	trace_newidle_draw(raw_cpu_rq(hw.cpu), __drawn);		\
-	__drawn;							\
+	trace_newidle_draw(raw_cpu_rq(hw.cpu), shim_drawn);		\
+	shim_drawn;							\
 })
 #define sched_rng(args...)		SHIM_CALL(DRAW, sched_rng, ##args)
 
 #define PREFER(name, p, nid, more...)					\
 ({									\
-	struct task_struct *__of = (p);					\
-	int __before = __of->numa_preferred_nid;			\
-	__auto_type __given = SHIM_KEEP((name)(__of, nid, ##more));	\
+	struct task_struct *shim_of = (p);				\
+	int shim_before = shim_of->numa_preferred_nid;			\
+	__auto_type shim_given = SHIM_KEEP((name)(shim_of, nid, ##more)); \
 									\
-	trace_numa_prefer(__of, __before);				\
-	SHIM_GIVE(__given, (name)(__of, nid, ##more));			\
+	trace_numa_prefer(shim_of, shim_before);			\
+	SHIM_GIVE(shim_given, (name)(shim_of, nid, ##more));		\
 })
 #define sched_setnuma(args...)		SHIM_HOOK(PREFER, sched_setnuma, args)
 
