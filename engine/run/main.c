@@ -4,7 +4,9 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <time.h>
+#include <unistd.h>
 #include "instance.h"
 #include "json.h"
 #include "scenario.h"
@@ -195,6 +197,23 @@ static const struct kern_handlers handlers = {
 	.task_released = task_released, .no_memory = task_no_memory, .traced = trace_write,
 };
 
+#define ADDRESSES	"SCHEDSIM_ADDRESSES"
+
+/*
+ * A kernel may decide by an address, as by hash_ptr(): each run has the same ones, unless the host does
+ * not allow it, or a test wants to know whether anything depends on them.
+ */
+static void begin_at_the_same_addresses(char **argv)
+{
+	int persona = personality(0xffffffff);
+
+	if (getenv(ADDRESSES) || persona == -1 || (persona & ADDR_NO_RANDOMIZE) ||
+	    personality(persona | ADDR_NO_RANDOMIZE) == -1)
+		return;
+	setenv(ADDRESSES, "same", 1);
+	execv("/proc/self/exe", argv);
+}
+
 int main(int argc, char **argv)
 {
 	const char *machine_file = NULL, *scenario_file = NULL, *out = NULL, *status;
@@ -206,6 +225,7 @@ int main(int argc, char **argv)
 	json_t *results;
 	int domains = 0, files = 0, c;
 
+	begin_at_the_same_addresses(argv);
 	hw_memory_init();
 	/* Unbuffered output takes 8 KiB of stack, half of a coroutine's. */
 	setvbuf(stderr, stderr_buffer, _IOLBF, sizeof(stderr_buffer));

@@ -202,10 +202,12 @@ def _check_agree(file: Path, said: Mapping[str, str], options: _Options) -> None
         if len(both) > 1:
             named = (f"{option}=y" for option in both)
             raise _contradiction(file, named, "a kernel is built with one of them")
+    come = {part for option in on if on[option] for part in options.selects.get(option, ())}
     for among in options.one_of.values():
-        if all(on.get(option) is False for option in among):
-            named = (f"{option}=n" for option in among)
-            raise _contradiction(file, named, "a kernel is built with one of them")
+        if on.get(among[0]) is False and not any(on.get(one) or one in come for one in among):
+            raise KernelError(
+                f"{file}: CONFIG_{among[0]}=n, and none of {listing(among[1:])} is chosen."
+            )
     for rule, words in ((options.selects, "comes with"), (options.needs, "needs")):
         for option, parts in rule.items():
             missing = [part for part in parts if not on.get(part, True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from tests.helpers.engine.scenarios import outcomes
 from tests.helpers.engine.simulator import Json, Simulator
 
 SEEDS = range(200, 212)
+ADDR_NO_RANDOMIZE = 0x40000
 
 
 def test_builds_agree(variant: Callable[..., Simulator]) -> None:
@@ -27,6 +29,20 @@ def test_builds_agree(variant: Callable[..., Simulator]) -> None:
 def test_runs_agree(sim: Simulator) -> None:
     """Addresses are random from run to run; nothing may depend on them."""
     assert outcomes(sim, SEEDS) == outcomes(sim, SEEDS)
+
+
+def test_a_run_has_the_addresses_of_the_last(
+    sim: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A patch may decide by one; the program waits for its scenario while we look."""
+    monkeypatch.delenv("SCHEDSIM_ADDRESSES")
+    fifo = tmp_path / "scenario.json"
+    os.mkfifo(fifo)
+    command = [str(sim.binary), "--machine", str(sim.machine("smp4")), "--scenario", str(fifo)]
+    with subprocess.Popen([*command, "--out", "/dev/null"], stderr=subprocess.DEVNULL) as run:
+        with fifo.open("w"):
+            persona = int(Path(f"/proc/{run.pid}/personality").read_text(), 16)
+    assert persona & ADDR_NO_RANDOMIZE
 
 
 def test_where_memory_lies_does_not_matter(

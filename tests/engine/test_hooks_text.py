@@ -34,11 +34,11 @@ def test_a_hooks_own_variables_have_names_that_no_kernel_has(file: Path) -> None
 
 
 FLAGS = """
+#include <stddef.h>
 #include <stdio.h>
 typedef struct { int counter; } atomic_t;
 typedef struct { int locked, taken; } arch_spinlock_t;
 static struct { int held; } hw;
-#define hw_die(what, file, line) __builtin_trap()
 #define atomic_read(v) ((v)->counter)
 #define atomic_set(v, to) ((v)->counter = (to))
 #define atomic_set_release atomic_set
@@ -71,7 +71,8 @@ int main(void)
 	atomic_set(&flag, 0);
 	printf("%d ", shim_flag_cmpxchg(&flag, 0, 1));		/* by other means */
 	printf("%d ", shim_flag_cmpxchg(&word, 0, 1) != 7);	/* is not what is expected */
-	printf("%d ", !shim_flag_try_cmpxchg(&word, &seven, 8));	/* and left as it was */
+	printf("%d ", !shim_flag_try_cmpxchg(&word, &seven, 8));	/* no flag: a number */
+	printf("%d ", !shim_flag_try_cmpxchg(&word, &(int){ 8 }, 9));
 	printf("%d\\n", hw.held);
 }
 """
@@ -82,7 +83,7 @@ def test_a_flag_that_is_a_lock_is_free_however_it_is_given_back(tmp_path: Path) 
     command = ["gcc", "-Wno-sign-compare", f"-I{ROOT}/engine/hooked", "x.c", "-o", "x"]
     subprocess.run(command, cwd=tmp_path, check=True)
     done = subprocess.run([tmp_path / "x"], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["0"] * 8
+    assert done.stdout.split() == ["0"] * 9
 
 
 def test_there_are_hooks() -> None:

@@ -133,9 +133,9 @@ def test_what_it_has_and_the_simulator_does_not_is_told(lab: FakeLab) -> None:
             "CONFIG_PROVE_LOCKING=y and CONFIG_LOCKDEP=n contradict each other",
         ),
         (
-            "CONFIG_NO_HZ_IDLE=n\nCONFIG_NO_HZ_FULL=n\nCONFIG_HZ_PERIODIC=n\n",
+            "CONFIG_NO_HZ_IDLE=n\nCONFIG_HZ_PERIODIC=n\n",
             (),
-            "CONFIG_HZ_PERIODIC=n and CONFIG_NO_HZ_IDLE=n and CONFIG_NO_HZ_FULL=n contradict each",
+            "my.config: CONFIG_NO_HZ_IDLE=n, and none of NO_HZ_FULL and HZ_PERIODIC is chosen.",
         ),
         (
             "CONFIG_NO_HZ_FULL=y\n# CONFIG_VIRT_CPU_ACCOUNTING_GEN is not set\n",

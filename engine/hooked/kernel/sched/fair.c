@@ -97,6 +97,10 @@
 	SHIM_MATCHED("atomic_set_release");				\
 	shim_flag_set(v, to);						\
 })
+/* In other words, as patches may have it. */
+#define atomic_cmpxchg(v, from, to)	shim_flag_cmpxchg(v, from, to)
+#define atomic_try_cmpxchg(v, from, to)	shim_flag_try_cmpxchg(v, from, to)
+#define atomic_set(v, to)		shim_flag_set(v, to)
 #endif
 
 /* What a CPU's present pass has found; a CPU makes one at a time. */
