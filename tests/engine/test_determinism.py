@@ -39,9 +39,9 @@ def test_a_run_has_the_addresses_of_the_last(
     fifo = tmp_path / "scenario.json"
     os.mkfifo(fifo)
     command = [str(sim.binary), "--machine", str(sim.machine("smp4")), "--scenario", str(fifo)]
-    with subprocess.Popen([*command, "--out", "/dev/null"], stderr=subprocess.DEVNULL) as run:
-        with fifo.open("w"):
-            persona = int(Path(f"/proc/{run.pid}/personality").read_text(), 16)
+    command += ["--out", "/dev/null"]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as run, fifo.open("w"):
+        persona = int(Path(f"/proc/{run.pid}/personality").read_text(), 16)
     assert persona & ADDR_NO_RANDOMIZE
 
 
