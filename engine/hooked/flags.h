@@ -4,8 +4,6 @@
  * time: who has not given one back yet there keeps others out, though the words are written one event
  * after another.  What the word says holds as well: a flag that is given back by other means is free
  * again, and one that is not what is expected is not taken.
- *
- * No spinlock is held meanwhile: other CPUs go on, as beside any code that has a flag.
  */
 #ifndef SHIM_FLAGS_H
 #define SHIM_FLAGS_H
@@ -15,6 +13,7 @@
 static struct shim_flag {
 	const atomic_t *word;
 	arch_spinlock_t lock;
+	int owner;
 } shim_flags[SHIM_FLAGS];
 
 /* By the flag's place, not its name: a patch may rename it, or add another one. */
@@ -35,11 +34,13 @@ static inline int shim_flag_take(const atomic_t *word, int from, int to)
 	if (!flag)
 		return 1;
 	flag->word = word;
-	if (!atomic_read(word))
+	if (flag->lock.locked && !atomic_read(word)) {
 		flag->lock.locked = 0;
+		hw_let_go(flag->owner);
+	}
 	if (!arch_spin_trylock(&flag->lock))
 		return 0;
-	hw.held--;
+	flag->owner = hw.cpu;
 	return 1;
 }
 
@@ -51,6 +52,7 @@ static inline void shim_flag_drop(const atomic_t *word)
 		return;
 	hw.held++;
 	arch_spin_unlock(&flag->lock);
+	hw_let_go(flag->owner);
 }
 
 static inline int shim_flag_cmpxchg(atomic_t *word, int from, int to)

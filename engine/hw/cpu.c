@@ -77,6 +77,14 @@ void hw_ask_control(simtime t)
 	hw.next = min_time(hw.next, t);
 }
 
+/* A CPU has one lock less, whoever found that out. */
+void hw_let_go(int cpu)
+{
+	int *held = cpu == hw.cpu ? &hw.held : &cpus[cpu].held;
+
+	(*held)--;
+}
+
 /* Earliest event of anybody but the running CPU, which has none in the queue. */
 static inline simtime next_of_others(void)
 {

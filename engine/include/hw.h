@@ -501,6 +501,7 @@ const void *hw_function_of(const void *ip);	/* where it begins; NULL: unknown */
 void hw_end_in_scheduler(const char *why) __hw_noreturn __cold;
 /* A sched_ext scheduler refuses a task that `comm` forks. */
 void hw_end_in_fork(const char *comm, int error) __hw_noreturn __cold;
+void hw_let_go(int cpu);				/* of a lock, by whoever finds it given back */
 void hw_lock_imbalance(void *lock) __hw_noreturn __cold;
 
 static inline void hw_switch_context(void **save_sp, void **sp)

@@ -38,7 +38,8 @@ FLAGS = """
 #include <stdio.h>
 typedef struct { int counter; } atomic_t;
 typedef struct { int locked, taken; } arch_spinlock_t;
-static struct { int held; } hw;
+static struct { int held, cpu; } hw;
+static void hw_let_go(int cpu) { hw.held--; }
 #define atomic_read(v) ((v)->counter)
 #define atomic_set(v, to) ((v)->counter = (to))
 #define atomic_set_release atomic_set
@@ -69,11 +70,13 @@ int main(void)
 	shim_flag_set(&flag, 0);
 	printf("%d ", shim_flag_cmpxchg(&flag, 0, 1));		/* given back */
 	atomic_set(&flag, 0);
+	hw.cpu = 1;
 	printf("%d ", shim_flag_cmpxchg(&flag, 0, 1));		/* by other means */
 	printf("%d ", shim_flag_cmpxchg(&word, 0, 1) != 7);	/* is not what is expected */
 	printf("%d ", !shim_flag_try_cmpxchg(&word, &seven, 8));	/* no flag: a number */
 	printf("%d ", !shim_flag_try_cmpxchg(&word, &(int){ 8 }, 9));
-	printf("%d\\n", hw.held);
+	shim_flag_set(&flag, 0);
+	printf("%d\\n", hw.held - 1);				/* of the other one */
 }
 """
 
