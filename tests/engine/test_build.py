@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from schedlab.base.series import TESTED
 from tests.helpers import builds
 from tests.helpers.engine import described
 from tests.helpers.engine.simulator import ROOT, Json, Simulator, build, build_folder
@@ -523,6 +524,16 @@ def test_every_hook_is_expected() -> None:
         r'strstr\(name, "([^"]+)"\)', (ROOT / "engine/arch/asm/rwonce.h").read_text()
     )
     assert set(fields) == {name for name in names if re.search(r"[.>]", name) and "(" not in name}
+
+
+@pytest.mark.parametrize("series", TESTED)
+def test_the_domains_of_a_cpu_are_known_by_name(series: str) -> None:
+    """Other per-CPU variables of other CPUs are paid for, whatever they are called."""
+    header = (ROOT / "engine/arch/asm/percpu.h").read_text()
+    defined = (kernel_source(series) / "kernel/sched/topology.c").read_text()
+    names = set(re.findall(r"^DEFINE_PER_CPU\(.*, (sd_\w+)\)", defined, re.M))
+    assert names
+    assert names <= set(re.findall(r'"(sd_\w+)\)"', header))
 
 
 def test_every_probe_of_a_tracepoint_is_expected_with_its_parameters() -> None:

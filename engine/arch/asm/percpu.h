@@ -16,6 +16,14 @@
 
 #define SHIM_PER_CPU_IS(ptr, name)	(!__builtin_strncmp(#ptr, "&(" name, sizeof("&(" name) - 1))
 
+/* A CPU's domains by level: written when they are built, and read ever after. */
+#define SHIM_PER_CPU_IS_DOMAINS(ptr)					\
+	(SHIM_PER_CPU_IS(ptr, "sd_llc)") || SHIM_PER_CPU_IS(ptr, "sd_llc_size)") || \
+	 SHIM_PER_CPU_IS(ptr, "sd_llc_id)") || SHIM_PER_CPU_IS(ptr, "sd_llc_shared)") || \
+	 SHIM_PER_CPU_IS(ptr, "sd_share_id)") || SHIM_PER_CPU_IS(ptr, "sd_numa)") || \
+	 SHIM_PER_CPU_IS(ptr, "sd_asym_packing)") || SHIM_PER_CPU_IS(ptr, "sd_asym_cpucapacity)") || \
+	 SHIM_PER_CPU_IS(ptr, "sd_balance_shared)"))
+
 #undef per_cpu_offset
 static inline unsigned long shim_per_cpu_offset(unsigned int cpu)
 {
@@ -27,14 +35,14 @@ static inline unsigned long shim_per_cpu_offset(unsigned int cpu)
 #undef per_cpu_ptr
 #define per_cpu_ptr(ptr, cpu)						\
 ({									\
-	unsigned int __of_cpu = (cpu);					\
+	unsigned int shim_data_of = (cpu);				\
 									\
 	__verify_pcpu_ptr(ptr);						\
 	if (SHIM_PER_CPU_IS(ptr, "runqueues)"))				\
-		hw_look(__of_cpu, RQ_HEAD);				\
-	else if (!SHIM_PER_CPU_IS(ptr, "sd_"))				\
-		hw_look(__of_cpu, HW_OTHER_DATA);			\
-	SHIFT_PERCPU_PTR((ptr), __per_cpu_offset[__of_cpu]);		\
+		hw_look(shim_data_of, RQ_HEAD);				\
+	else if (!SHIM_PER_CPU_IS_DOMAINS(ptr))				\
+		hw_look(shim_data_of, HW_OTHER_DATA);			\
+	SHIFT_PERCPU_PTR((ptr), __per_cpu_offset[shim_data_of]);	\
 })
 #endif
 
