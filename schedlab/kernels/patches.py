@@ -383,6 +383,12 @@ def _check_possible(
     above = [str(folder) for folder in PurePosixPath(change.path).parents]
     if blocked := next((name for name in above if (tree / name).is_file()), None):
         raise KernelError(f"{place}: this file cannot exist: {blocked} is a file in {origin}.")
+    before = next((name for name in change.others if (tree / name).is_file()), None)
+    if not there and before:
+        raise KernelError(
+            f"{place}: is {before} under another name; renames and copies are not taken."
+            "\n  Have git write the whole files: `git format-patch --no-renames`."
+        )
     if not there and not change.creates:
         raise KernelError(
             f"{place}: there is no such file in {origin}.\n  Is the patch for another series?"

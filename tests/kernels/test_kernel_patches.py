@@ -92,6 +92,17 @@ def test_no_patch(tmp_path: Path, text: str, words: str) -> None:
         read_patch(patch_file(tmp_path, text))
 
 
+def test_a_rename_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    tree = write_tree(tmp_path / "tree")
+    text = "diff --git a/lib/sort.c b/lib/sorted.c\nsimilarity index 100%\n"
+    text += "rename from lib/sort.c\nrename to lib/sorted.c\n"
+    patch = Patch("p.patch", tuple(parse_patch(text, "p.patch")))
+    with pytest.raises(KernelError) as error:
+        check_applies(tree, [patch], "6.12")
+    assert "line 1: lib/sorted.c: is lib/sort.c under another name; renames" in str(error.value)
+    assert "git format-patch --no-renames" in str(error.value)
+
+
 def test_a_missing_patch_names_the_nearest(tmp_path: Path) -> None:
     patch_file(tmp_path, speed_patch(1.0, 0.9))
     with pytest.raises(KernelError, match=r"Did you mean faster\.patch"):
