@@ -2,6 +2,20 @@
 /* The scheduler's lines that many CPUs write, beside those of task groups (cgroup.c). */
 #include "shim.h"
 
+/* All fields that are known by name: a patch may lay one on a line of its own. */
+static void register_shared(struct sched_domain_shared *sds)
+{
+	if (!sds)
+		return;
+	hw_hot_register(sds, &sds->nr_busy_cpus);
+	hw_hot_register(sds, &sds->has_idle_cores);
+	hw_hot_register(sds, &sds->nr_idle_scan);
+#if defined(TREE_HAS_SCHED_CACHE) && defined(CONFIG_SCHED_CACHE)
+	hw_hot_register(sds, &sds->util_avg);
+	hw_hot_register(sds, &sds->capacity);
+#endif
+}
+
 /* After boot and whenever domains were built anew; registered ones stay as they are. */
 void shim_register_hot_lines(void)
 {
@@ -17,13 +31,11 @@ void shim_register_hot_lines(void)
 		struct sched_domain_shared *balance =
 			rcu_dereference_raw(*raw_per_cpu_ptr(&sd_balance_shared, cpu));
 
-		if (balance && balance != sds)
-			hw_hot_register(balance, &balance->nr_busy_cpus);
+		register_shared(balance);
 #endif
 
 		hw_hot_register(rd, &SHIM_RD_OVERLOADED(rd));
 		hw_hot_register(rd, &rd->overutilized);
-		if (sds)
-			hw_hot_register(sds, &sds->nr_busy_cpus);
+		register_shared(sds);
 	}
 }

@@ -67,10 +67,23 @@ static __always_inline s64 arch_atomic64_read(const atomic64_t *v)
 
 SHIM_ATOMIC_ALL(arch_atomic64, atomic64_t, s64)
 
-#define arch_atomic_cmpxchg(v, o, n)	arch_cmpxchg(&((v)->counter), o, n)
-#define arch_atomic_xchg(v, n)		arch_xchg(&((v)->counter), n)
-#define arch_atomic64_cmpxchg(v, o, n)	arch_cmpxchg(&((v)->counter), o, n)
-#define arch_atomic64_xchg(v, n)	arch_xchg(&((v)->counter), n)
+#define SHIM_ATOMIC_EXCHANGE(p, T, V)					\
+static __always_inline V p##_cmpxchg(T *v, V from, V to)		\
+{									\
+	shim_atomic_touch(v, 1);					\
+	return arch_cmpxchg(&v->counter, from, to);			\
+}									\
+static __always_inline V p##_xchg(T *v, V to)				\
+{									\
+	shim_atomic_touch(v, 1);					\
+	return arch_xchg(&v->counter, to);				\
+}
+SHIM_ATOMIC_EXCHANGE(arch_atomic, atomic_t, int)
+SHIM_ATOMIC_EXCHANGE(arch_atomic64, atomic64_t, s64)
+#define arch_atomic_cmpxchg		arch_atomic_cmpxchg
+#define arch_atomic_xchg		arch_atomic_xchg
+#define arch_atomic64_cmpxchg		arch_atomic64_cmpxchg
+#define arch_atomic64_xchg		arch_atomic64_xchg
 
 /* Tell the generic fallbacks which forms exist. */
 #define arch_atomic_fetch_add		arch_atomic_fetch_add
