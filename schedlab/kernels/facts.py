@@ -40,7 +40,7 @@ def changed_by_patches(engine: Engine, tree: Path, objects: Path) -> str:
 
 
 def _with_files(facts: Collection[str], script: str) -> str:
-    files = {fact: re.search(rf"^has {fact}\s+([^\s']+)", script, re.M) for fact in facts}
+    files = {fact: re.search(rf"^has {fact}\s+([^\s'?]+)", script, re.M) for fact in facts}
     return ", ".join(
         f"{fact} ({found[1]})" if (found := files[fact]) else fact for fact in sorted(facts)
     )

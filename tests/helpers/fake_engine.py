@@ -54,8 +54,8 @@ endif
 PROBE = """\
 #!/bin/sh
 tree=$2
-has() { grep -q "$3" "$tree/$2" && echo "#define TREE_HAS_$1 1"; }
-has A_FACT kernel/sched/fair.c '^int here;'
+has() { grep -q "$3" "$tree/${2%[?]}" && echo "#define TREE_HAS_$1 1"; }
+has A_FACT kernel/sched/fair.c? '^int here;'
 true
 """
 

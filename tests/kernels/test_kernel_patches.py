@@ -286,6 +286,15 @@ def test_a_patch_removes_what_is_outside_the_farm(tmp_path: Path) -> None:
     assert (tree / "mm/swap.c").read_text() == "a\n"
 
 
+def test_a_header_that_a_patch_removes_is_not_found_in_the_tree(tmp_path: Path) -> None:
+    """The compiler and the probe look there behind the farm."""
+    tree = write_tree(tmp_path / "tree")
+    text = "--- a/include/linux/sched.h\n+++ /dev/null\n@@ -1 +0,0 @@\n-\n"
+    farm = farm_of(tmp_path, tree, text)
+    removed = (farm / "include/linux/sched.h").read_text()
+    assert removed == '#error "include/linux/sched.h is removed by a patch"\n'
+
+
 MODE = "diff --git a/{0} b/{0}\nold mode 100644\nnew mode 100755\n"
 NEW = "diff --git a/{0} b/{0}\nnew file mode 100644\n--- /dev/null\n+++ b/{0}\n@@ -0,0 +1 @@\n+x\n"
 
