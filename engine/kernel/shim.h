@@ -35,6 +35,13 @@ void shim_check_stack(const struct task_struct *p);
 /* entry.c */
 void shim_preemption_point(void);
 void shim_kernel_work(simtime ns);
+
+#ifdef CONFIG_SCHED_CLASS_EXT	/* hooked/kernel/sched/build_policy.c */
+void shim_ext_has(struct task_struct *p);	/* the scheduler that is loaded, from now on */
+bool shim_ext_keeps_from_forking(void);
+#else
+static inline bool shim_ext_keeps_from_forking(void) { return false; }
+#endif
 void shim_syscall_begin(enum hw_time call);
 void shim_syscall_exit(void);
 void shim_exit_to_user(void);

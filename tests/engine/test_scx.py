@@ -574,6 +574,34 @@ def test_a_scheduler_of_cids_runs_everything_the_same_way_twice(tmp_path: Path) 
     assert first["metrics"]["utilisation"] > 0.9
 
 
+MOVES = """
+#include <scx/common.bpf.h>
+
+char _license[] SEC("license") = "GPL";
+
+void BPF_STRUCT_OPS(moves_cgroup_move, struct task_struct *p, struct cgroup *from, struct cgroup *to)
+{
+    scx_bpf_error("%s moves", p->comm);
+}
+
+SCX_OPS_DEFINE(moves_ops, .cgroup_move = (void *)moves_cgroup_move, .name = "moves");
+"""
+
+
+def test_a_move_to_another_group_is_told_to_the_scheduler(tmp_path: Path) -> None:
+    if not (kernel_source("7.3") / SCHEDULERS).is_dir():
+        pytest.skip(f"the tree was unpacked without {SCHEDULERS}")
+    (tmp_path / "moves.bpf.c").write_text(MOVES)
+    sim = Simulator(builds.with_scheduler("7.3", str(tmp_path / "moves.bpf.c")), tmp_path)
+    moved: Json = {
+        "groups": [{"path": "/a"}],
+        "actions": [{"at": "50ms", "task": "busy*", "group": "/a"}],
+    }
+    done = sim.start("smp4", {**loaded("moves.bpf.c"), **moved})
+    assert done.returncode == 3
+    assert '"moves" disabled (scx_bpf_error): busy' in done.stderr
+
+
 FORKS: Json = {
     "workloads": [{"kind": "hackbench", "groups": 1, "fds": 1, "loops": 1, "pipe": True}]
 }

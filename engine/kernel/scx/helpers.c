@@ -18,7 +18,7 @@ u64 native_bpf_ktime_get_boot_ns(void)
 
 u64 native_bpf_ktime_get_coarse_ns(void)
 {
-	return jiffies64_to_nsecs(get_jiffies_64());
+	return rounddown(ktime_get_mono_fast_ns(), TICK_NSEC);
 }
 
 u64 native_bpf_jiffies64(void)

@@ -149,11 +149,18 @@ extern char __start_scx_bss[] __weak, __stop_scx_bss[] __weak;
 
 int kern_scx_load(void)
 {
+	struct hw_task *task;
+	int ret;
+
 	hw_scheduler_code(__start_scx_text, __stop_scx_text);
 	register_lines(__start_scx_data, __stop_scx_data);
 	register_lines(__start_scx_bss, __stop_scx_bss);
 	shim_scx_make_maps();
-	return shim_scx_attach();
+	ret = shim_scx_attach();
+	for (task = hw_first_task; !ret && task; task = task->next)
+		if (kern_task_of(task)->kernel)
+			shim_ext_has(kern_task_of(task)->kernel);
+	return ret;
 }
 
 /* As when its program ends: the last reference to its link is dropped in a kworker. */

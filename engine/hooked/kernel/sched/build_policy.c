@@ -230,6 +230,23 @@ bool shim_ext_may_call(const char *kfunc, unsigned int operation, bool by_cid)
 }
 #endif
 
+/*
+ * Moves between groups ask for the scheduler of a task, which only sub-schedulers make the kernel
+ * note: it is the one there is.
+ */
+void shim_ext_has(struct task_struct *p)
+{
+#ifdef TREE_HAS_EXT_TASK_SCHED
+	rcu_assign_pointer(p->scx.sched, rcu_dereference_raw(scx_root));
+#endif
+}
+
+/* Loading and unloading keep everybody from forking meanwhile. */
+bool shim_ext_keeps_from_forking(void)
+{
+	return percpu_is_write_locked(&scx_fork_rwsem);
+}
+
 void shim_ext_unload(void)
 {
 	bpf_scx_unreg(loaded, NULL);
