@@ -85,7 +85,7 @@ static void start_worker(struct pool *pool)
 
 	if (worker)
 		wake_up_process(worker->task);
-	else if (!in_interrupt() || !shim_ext_keeps_from_forking())	/* else the one at work does it next */
+	else if (!shim_ext_keeps_from_forking())	/* else the one at work does it next */
 		add_worker(pool);
 }
 
