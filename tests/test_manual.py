@@ -59,7 +59,7 @@ ELSEWHERE = {
             "spread-llc-hikey --blocks 6",
             "ttwu-pending-vm --blocks 6",
             "wakelist-idle-xeon --only hackbench-1-group --blocks 6",
-            "--target sim:kunpeng-920-6426-2p --blocks 6",
+            "--target sim:kunpeng-920-2p --blocks 6",
             "--target sim:spr-8480-1p --blocks 6",
             "--target sim:xeon-8269cy-2p --blocks 6",
         )
