@@ -27,9 +27,9 @@ static inline struct shim_flag *shim_flag_of(const atomic_t *word)
 }
 
 /* Whether the word may be exchanged now. */
-static inline int shim_flag_take(const atomic_t *word, int from, int to)
+static inline int shim_flag_take(const atomic_t *word)
 {
-	struct shim_flag *flag = from || to != 1 ? NULL : shim_flag_of(word);
+	struct shim_flag *flag = shim_flag_of(word);
 
 	if (!flag)
 		return 1;
@@ -55,31 +55,27 @@ static inline void shim_flag_drop(const atomic_t *word)
 	hw_let_go(flag->owner);
 }
 
+/* The lock is what the exchange costs: which other variables share the word's line is the linker's. */
 static inline int shim_flag_cmpxchg(atomic_t *word, int from, int to)
 {
 	int old;
 
-	if (!shim_flag_take(word, from, to))
+	if (from || to != 1)
+		return atomic_cmpxchg_acquire(word, from, to);
+	if (!shim_flag_take(word))
 		return 1;
-	old = atomic_cmpxchg_acquire(word, from, to);
-	if (old != from && !from && to == 1)
+	old = arch_cmpxchg(&word->counter, 0, 1);
+	if (old)
 		shim_flag_drop(word);
 	return old;
 }
 
 static inline int shim_flag_try_cmpxchg(atomic_t *word, int *from, int to)
 {
-	int expected = *from;
-
-	if (!shim_flag_take(word, expected, to)) {
-		*from = 1;
-		return 0;
-	}
-	if (atomic_try_cmpxchg_acquire(word, from, to))
-		return 1;
-	if (!expected && to == 1)
-		shim_flag_drop(word);
-	return 0;
+	if (*from || to != 1)
+		return atomic_try_cmpxchg_acquire(word, from, to);
+	*from = shim_flag_cmpxchg(word, 0, 1);
+	return !*from;
 }
 
 static inline void shim_flag_set(atomic_t *word, int to)

@@ -75,8 +75,6 @@ def diverge(
     variants = (parse_variant(first), parse_variant(second))
     if variants[0].name == variants[1].name:
         raise UsageError(f"both variants are called {variants[0].name}; rename one of them.")
-    if variants[0].model_copy(update={"name": variants[1].name}) == variants[1]:
-        raise UsageError(f"{first} and {second} have the same settings; change one of them.")
     if bool(benchmark) == bool(workload):
         raise UsageError("name what to run: --benchmark NAME or --workload FILE.")
     from schedlab.benchmarks import Case

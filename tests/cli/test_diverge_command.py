@@ -16,7 +16,6 @@ VARIANTS = ("base", "x: NO_WA_IDLE")
         ((*VARIANTS,), "name what to run: --benchmark NAME or --workload FILE"),
         ((*VARIANTS, *BENCHMARK, "--workload", "load.json"), "name what to run"),
         (("base", "base: NO_WA_IDLE", *BENCHMARK), "both variants are called base"),
-        (("base", "b", *BENCHMARK), "base and b have the same settings; change one of them"),
         ((*VARIANTS, "--workload", "none.json"), "'none.json' does not exist"),
         ((*VARIANTS, "--workload", "."), "is a directory"),
         ((*VARIANTS, "--workload", "empty.json"), "empty.json"),

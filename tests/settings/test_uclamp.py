@@ -47,7 +47,7 @@ def test_bounds_are_as_the_kernel_shows_them(text: str, least: str, most: str) -
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("bench=20", "not complete"),
+        ("bench=20", "write it as"),
         ("bench=80..20", "the minimum 80.00 is above the maximum 20.00"),
         ("bench=max..20", "the minimum max is above"),
         ("bench=20..101", "not a percentage"),

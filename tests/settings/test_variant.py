@@ -54,7 +54,7 @@ def test_a_bare_name_is_the_host_as_it_is() -> None:
         ("x: sysctl vm.dirty_ratio.=1", "is not the name of a knob"),
         ("x: sched ./base_slice_ns=1", "is not the name of a knob"),
         (f"x: sysctl vm.dirty_ratio={'9' * 4096}", "4096 bytes long; a kernel file takes at most"),
-        ("x: governor", "not complete"),
+        ("x: governor", "write it as"),
         ("x: cpuidle C6", "write it as cpuidle STATE=off"),
         ("x: cpuidle C6=off cpus=3-1", "runs backwards"),
         ("x: WA_IDLE; NO_WA_IDLE", "sets WA_IDLE twice"),
