@@ -73,6 +73,7 @@ ELSEWHERE = {
     "schedlab run --target sim:smt8 --kernel 6.12 --benchmark HackbenchForkPipes": (
         "builds a kernel with sched_ext; tests/engine/test_scx.py"
     ),
+    "schedlab diverge 'eevdf: kernel=6.12'": "builds the same",
     "schedlab run --client": "needs another machine; tests/targets/test_client.py",
     "schedlab boots": "boots machines; tests/lab/test_boots.py",
     "schedlab check": "builds a kernel for each bug; tests/lab/checks/test_corpus.py",
