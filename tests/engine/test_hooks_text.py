@@ -43,12 +43,16 @@ static void hw_let_go(int cpu) { hw.held--; }
 #define atomic_read(v) ((v)->counter)
 #define atomic_set(v, to) ((v)->counter = (to))
 #define atomic_set_release atomic_set
+static int arch_cmpxchg(int *counter, int from, int to)
+{
+	int old = *counter;
+	if (old == from)
+		*counter = to;
+	return old;
+}
 static int atomic_cmpxchg_acquire(atomic_t *v, int from, int to)
 {
-	int old = v->counter;
-	if (old == from)
-		v->counter = to;
-	return old;
+	return arch_cmpxchg(&v->counter, from, to);
 }
 static int atomic_try_cmpxchg_acquire(atomic_t *v, int *from, int to)
 {
