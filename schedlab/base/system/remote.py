@@ -312,8 +312,9 @@ class RemoteSystem(System):
 
     def free_bytes(self, folder: Path) -> int | None:
         """Return what is free where the folders of runs are made."""
-        above = f"p={shlex.quote(self._folder(folder))}; while [ ! -e $p ]; do p=${{p%/*}}; done"
-        words = self.run(f"{above}; stat -f -c '%a %S' $p").out.split()
+        above = 'while [ ! -e "$p" ]; do p=$(dirname "$p"); done'
+        script = f"p={shlex.quote(self._folder(folder))}; {above}; stat -f -c '%a %S' \"$p\""
+        words = self.run(script).out.split()
         if len(words) != 2 or not all(word.isdigit() for word in words):
             return None
         return int(words[0]) * int(words[1])

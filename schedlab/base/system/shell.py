@@ -57,9 +57,9 @@ class Shell:
         deadline = time.monotonic() + seconds
         while READY not in self._line(deadline).split():
             pass
-        self.run(f"D=$(mktemp -d {_FOLDER})")
         forget = 'rm -rf "$D"'  # a shell that is hung up on may skip what it does at its exit
-        self.run(f"trap '{forget}' EXIT; trap '{forget}; exit 1' HUP TERM")
+        traps = f"trap '{forget}' EXIT; trap '{forget}; exit 1' HUP TERM"
+        self.run(f"D=$(mktemp -d {_FOLDER}); {traps}")
 
     def run(self, script: str, seconds: float = _PATIENCE_SECONDS) -> Answer:
         """Run commands and return their status and output.

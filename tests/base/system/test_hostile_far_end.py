@@ -230,8 +230,7 @@ def line_to(script: str) -> Iterator[Shell]:
 
 
 def test_an_answer_of_gigabytes_is_not_awaited() -> None:
-    script = "echo ready; read a; echo answer 1 0 0 0; read a; echo answer 2 0 0 0; read a"
-    script += "; echo answer 3 0 9999999999 0; cat"
+    script = "echo ready; read a; echo answer 1 0 0 0; read a; echo answer 2 0 9999999999 0; cat"
     with line_to(f"{script} </dev/zero") as shell:
         shell.await_ready(30)
         with pytest.raises(HostError, match="an answer of 9999999999 bytes is refused; at most"):
