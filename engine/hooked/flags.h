@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Flags that a unit takes by exchanging 0 for 1 and gives back by writing 0, as locks in simulated
- * time: who has not given one back yet there keeps others out, though the words are written one event
- * after another.  What the word says holds as well: a flag that is given back by other means is free
- * again, and one that is not what is expected is not taken.
+ * time: a CPU that has not given one back yet keeps the others out, though the words are written one
+ * event after another.  The word counts as well: a flag that is given back by other means is free
+ * again, and one that has another value than expected is not taken.
  */
 #ifndef SHIM_FLAGS_H
 #define SHIM_FLAGS_H

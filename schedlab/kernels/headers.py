@@ -48,7 +48,8 @@ def _read(tree: Path, sources: Iterable[str], ours: Sequence[Path]) -> tuple[set
                 continue
             folders = (Path(source).parent, *_BESIDE) if quote == '"' else ()
             places = [os.path.normpath(Path(f, name)) for f in (*folders, *_PUBLIC)]
-            found = next((place for place in places if (tree / place).is_file()), None)
+            inside = (place for place in places if not place.startswith(("/", "..")))
+            found = next((place for place in inside if (tree / place).is_file()), None)
             if not found:
                 missing.add(places[0])
             elif quote == '"':

@@ -23,10 +23,9 @@ _KNOWN_IN = ("include/autoconf.h.in", "options.toml", "scripts/generate")
 def unseen(patch: Patch, engine: Engine) -> Iterator[str]:
     """Yield what a patch has in vain: sources, options, and initcalls that nobody calls."""
     added = "\n".join(line for change in patch.changes for line in change.text if line[:1] == "+")
-    listed = (engine.folder / "kernel-sources.mk").read_text(encoding="utf-8")
     for change in patch.changes:
         name = change.path.rpartition("/")[2]
-        if not change.creates or not name.endswith(".c") or change.path in listed:
+        if not change.creates or not name.endswith(".c") or change.path in engine.sources:
             continue
         if not re.search(rf'#\s*include\s+["<](?:\S*/)?{re.escape(name)}[">]', added):
             yield (
