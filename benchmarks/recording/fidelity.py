@@ -33,7 +33,7 @@ from schedlab.cli.planning import single_case
 from schedlab.lab.recording import closure
 from schedlab.lab.recording.choice import Choice
 from schedlab.lab.recording.events import Events
-from schedlab.lab.recording.inference import infer
+from schedlab.lab.recording.inference import call_costs, infer
 from schedlab.lab.recording.pace import speeds
 from schedlab.lab.recording.reading import read_trace
 from schedlab.lab.recording.stats import trace_stats
@@ -149,8 +149,7 @@ class Laboratory:
         closure.probe().write(probe)
         trace = folder / "probe.txt"
         self.run(self.replay_case(probe), "", 1, self.recording(trace))
-        recorded = infer(read_trace(trace), Choice(speed=self.speed), "probe")
-        self.taken = Choice(speed=self.speed, costs=closure.word_costs(recorded))
+        self.taken = Choice(speed=self.speed, costs=call_costs(read_trace(trace), self.speed))
 
     def run(self, case: Case, change: str, seed: int, recording: Recording) -> Metrics:
         """Simulate a case."""

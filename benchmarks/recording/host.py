@@ -29,7 +29,7 @@ from schedlab.benchmarks import find_benchmark
 from schedlab.kernels.native import schedlab_load
 from schedlab.lab.recording import closure, recorder
 from schedlab.lab.recording.choice import Choice
-from schedlab.lab.recording.inference import infer
+from schedlab.lab.recording.inference import call_costs, infer
 from schedlab.lab.recording.pace import speeds
 from schedlab.lab.recording.reading import read_trace
 from schedlab.lab.recording.recorder import Request
@@ -176,7 +176,7 @@ def main() -> None:
     if not known.exists():
         record(known, Request(0, (str(schedlab_load()), "rt-app", "--file", str(probe))))
     events = read_trace(known)
-    costs = closure.word_costs(infer(events, Choice(speed=speeds(events.machine)), "probe"))
+    costs = call_costs(events, speeds(events.machine))
     rows = []
     for program in PROGRAMS:
         if given.only and program.name not in given.only.split(","):

@@ -55,8 +55,7 @@ def import_(
 ) -> None:
     """Make a workload file of a trace: text of ftrace, trace-cmd, perf script; binary forms too."""
     from schedlab.lab.recording.choice import Choice
-    from schedlab.lab.recording.closure import word_costs
-    from schedlab.lab.recording.inference import infer
+    from schedlab.lab.recording.inference import call_costs, infer
     from schedlab.lab.recording.pace import speeds
     from schedlab.lab.recording.reading import read_trace
     from schedlab.machine.model import find_machine
@@ -65,8 +64,7 @@ def import_(
     costs: dict[str, float] = {}
     if probe:
         known = read_trace(probe)
-        speed = speeds(given or known.machine)
-        costs = word_costs(infer(known, Choice(speed=speed), str(probe)))
+        costs = call_costs(known, speeds(given or known.machine))
         if not costs:
             raise UsageError(f"{probe}: contains no replay of the probe.")
     patterns = tuple(tasks.split(",")) if tasks else ()

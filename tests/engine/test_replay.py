@@ -8,9 +8,10 @@ from schedlab.benchmarks.metric import NONE_OF_IT
 from schedlab.benchmarks.rt_app import rt_app_model
 from schedlab.lab.recording.causes import LOCK_HELD, TASK, TIMER
 from schedlab.lab.recording.choice import Choice
-from schedlab.lab.recording.closure import probe, word_costs
+from schedlab.lab.recording.closure import probe
 from schedlab.lab.recording.events import Kind
-from schedlab.lab.recording.inference import infer
+from schedlab.lab.recording.inference import call_costs, infer
+from schedlab.lab.recording.pace import Speeds
 from schedlab.lab.recording.reading import read_trace
 from schedlab.lab.recording.stats import trace_stats
 from schedlab.lab.recording.workload import (
@@ -53,7 +54,7 @@ def test_a_replay_hands_on_as_often_as_the_original(sim: Simulator) -> None:
     """It takes longer than that, by its own calls; with their costs known, about as long."""
     original, trace_of_original = traced(sim, PIPE, "pipe")
     _, known = traced(sim, replay_of(sim, probe(), "probe"), "probe")
-    costs = word_costs(infer(read_trace(known), Choice(), "probe"))
+    costs = call_costs(read_trace(known), Speeds())
     assert costs["w"] > 0
     made = infer(read_trace(trace_of_original), Choice(("sched-pipe",), costs=costs), "pipe")
     assert made.recorded["waits"][TASK]["count"] >= 2 * TURNS
@@ -113,7 +114,7 @@ def test_messages_are_sent_and_received_again(sim: Simulator) -> None:
     """Pairs that mostly find the other awake, so that a trace has few of their wakes."""
     events = ("--trace-events", "sched:*,messages:*")
     _, known = traced(sim, replay_of(sim, probe(), "probe"), "probe-messages", *events)
-    costs = word_costs(infer(read_trace(known), Choice(), "probe"))
+    costs = call_costs(read_trace(known), Speeds())
     assert 0 < costs["m"] + costs["r"] < costs["w"]
     netperf = {"kind": "netperf", "clients": 2, "length": "5ms", "test": "TCP_RR"}
     _, trace = traced(sim, netperf, "netperf", *events)
@@ -133,7 +134,7 @@ def test_a_lock_is_fought_for_again(sim: Simulator) -> None:
     """A trace shows waits alone: who held a lock before, and yields with it, is inferred."""
     events = ("--trace-events", "sched:*,syscalls:*")
     _, known = traced(sim, replay_of(sim, probe(), "probe"), "probe-yields", *events)
-    costs = word_costs(infer(read_trace(known), Choice(), "probe"))
+    costs = call_costs(read_trace(known), Speeds())
     threads = {"kind": "sysbench-threads", "threads": 6, "time": "5ms"}
     _, trace = traced(sim, threads, "threads", *events)
     original = read_trace(trace)

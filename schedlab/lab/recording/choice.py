@@ -30,6 +30,8 @@ class Choice:
     speed: Speeds = field(default_factory=Speeds)
     costs: Mapping[str, float] = field(default_factory=dict)
     """What a replay's calls cost where it was recorded (schedlab/lab/recording/closure.py)."""
+    as_written: bool = False
+    """Each wake and wait for itself, of what is known to be made of such words."""
 
     def takes(self, name: str) -> bool:
         """Return whether a task of that name is taken."""

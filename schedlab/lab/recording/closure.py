@@ -6,7 +6,7 @@ recorded on the same system, shows what each of them costs there: the work that 
 the work that was asked for.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -83,12 +83,19 @@ def word_costs(recorded: RecordedWorkload) -> dict[str, float]:
 
 
 def without_costs(
-    steps: Iterable[tuple[str, int]], costs: Mapping[str, float], debt: float
+    steps: Iterable[tuple[str, int]],
+    costs: Mapping[str, float],
+    debt: float,
+    silent: Container[int] = (),
 ) -> Iterator[tuple[str, int]]:
-    """Yield steps with the cost of each call, and what came before, taken off the work after."""
+    """Yield steps with the cost of each call, and what came before, taken off the work after.
+
+    Items that are `silent` were put without a call in the recording.
+    """
     for letter, number in steps:
         if letter:
-            debt += costs.get(_CLASS[letter], 0.0)
+            if letter != PUT or number not in silent:
+                debt += costs.get(_CLASS[letter], 0.0)
             yield letter, number
             continue
         left = max(0, int(number - debt))

@@ -6,7 +6,7 @@ timer; a device; or, where the trace does not show it, nothing that is known.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,8 @@ from schedlab.lab.recording.events import (
     Kind,
     Numbers,
 )
-from schedlab.lab.recording.objects import Shared, Steps, split_items, unsafe
+from schedlab.lab.recording.objects import Left, Shared, Steps, split_items, unsafe
+from schedlab.lab.recording.pace import Speeds
 from schedlab.lab.recording.waits import Waits, find_waits
 from schedlab.lab.recording.worked import Worked
 from schedlab.lab.recording.workload import (
@@ -68,6 +69,12 @@ def infer(events: Events, choice: Choice, source: str) -> RecordedWorkload:
     return Inference(events, choice).workload(source)
 
 
+def call_costs(events: Events, speed: Speeds) -> dict[str, float]:
+    """Return what a replay's calls cost, from the trace of the probe's replay."""
+    recorded = infer(events, Choice(speed=speed, as_written=True), "probe")
+    return closure.word_costs(recorded)
+
+
 class Inference:
     """What a trace shows, made into a workload."""
 
@@ -76,7 +83,7 @@ class Inference:
         self.events = events
         self.pieces = self.work.pieces
         self.taken = self.work.taken
-        self.costs = choice.costs
+        self.costs, self.as_written = choice.costs, choice.as_written
 
     def workload(self, source: str) -> RecordedWorkload:
         """Return the workload."""
@@ -101,16 +108,16 @@ class Inference:
 
     def _shared(self, waits: Waits, births: Mapping[int, tuple[int, int]]) -> tuple[Steps, Shared]:
         """Return the steps with all objects that tasks can share without waiting for ever."""
-        left: set[int] = set()
+        left = Left()
         cause = waits.cause.copy()
         while True:
             waits.cause[:] = cause
-            shared = Shared(self.work, waits, left)
+            shared = Shared(self.work, waits, left, not self.as_written)
             steps = self._steps(waits, births, shared)
             bad = unsafe(steps.sorted(), shared)
             if not bad:
                 return steps, shared
-            left |= bad
+            left = left.and_more(bad)
 
     def _births(self) -> dict[int, tuple[int, int]]:
         """Return for each chosen task forked in the trace the place, and the forking piece."""
@@ -139,7 +146,7 @@ class Inference:
         letters[waits.cause == order.index(ANSWER)] = ord(DEVICE)
         amounts = np.where(outside, waits.ended - self.events.ns[0], amounts)
         amounts = np.maximum(amounts - slack, 0)
-        self._find_grids(waits, letters, amounts)
+        self._find_grids(waits, letters, amounts, shared.servers)
         amounts[by_task] = 0
         started = [(place, by, child) for child, (place, by) in births.items() if by >= 0]
         place, by, child = (
@@ -167,9 +174,15 @@ class Inference:
             ),
         )
 
-    def _find_grids(self, waits: Waits, letters: Numbers, amounts: Numbers) -> None:
-        """Mark the timers that end on a grid in time, not so long after the task's last work."""
-        timers = np.flatnonzero(waits.cause == list(CAUSES).index(TIMER))
+    def _find_grids(
+        self, waits: Waits, letters: Numbers, amounts: Numbers, servers: Sequence[int]
+    ) -> None:
+        """Mark the timers that end on a grid in time, not so long after the task's last work.
+
+        Those of servers are part of their items, which may come at other times.
+        """
+        timed = waits.cause == list(CAUSES).index(TIMER)
+        timers = np.flatnonzero(timed & ~np.isin(waits.task, np.array(servers, np.int64)))
         tasks, counts = np.unique(waits.task[timers], return_counts=True)
         for task in tasks[counts >= _FEWEST_OF_GRID].tolist():
             own = timers[waits.task[timers] == task]
@@ -205,13 +218,13 @@ class Inference:
             name = re.sub(r"[^\w.:+-]", "_", self.work.names[t])[:24] or "task"
             own, served = split_items(words)
             for number, part in served.items():
-                debt = self.costs.get(WAIT, 0.0)
-                said = join_words(without_costs(closed(part), self.costs, debt))
+                debt = 0.0 if number in shared.silent else self.costs.get(WAIT, 0.0)
+                said = join_words(without_costs(closed(part), self.costs, debt, shared.silent))
                 items[number] = Item(shared.pool_of[number], said)
             if served:
                 own.append((SERVE, shared.pool_of[next(iter(served))]))
             debt = self.costs.get(closure.TASK, 0.0)
-            steps_left = without_costs(closed(own), self.costs, debt)
+            steps_left = without_costs(closed(own), self.costs, debt, shared.silent)
             settings = self._settings(t, births)
             found.append(RecordedTask(ids[t], name, join_words(steps_left), settings))
         return found, [items[number] for number in sorted(items)]

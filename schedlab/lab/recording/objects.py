@@ -1,6 +1,6 @@
 """What tasks of a recording share: channels, locks, barriers and pools, as steps of a replay."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -17,7 +17,8 @@ from schedlab.lab.recording.futexes import (
     find_objects,
 )
 from schedlab.lab.recording.messages import Transfers, find_transfers, whole_channels
-from schedlab.lab.recording.pieces import task_key
+from schedlab.lab.recording.pieces import Spans, task_key
+from schedlab.lab.recording.services import find_services
 from schedlab.lab.recording.waits import Waits
 from schedlab.lab.recording.worked import Worked
 from schedlab.lab.recording.workload import (
@@ -33,6 +34,7 @@ from schedlab.lab.recording.workload import (
     YIELD,
     Message,
 )
+from schedlab.lab.recording.yielding import Yielding
 
 _BUSY = 0.5
 """Of the time from a lock's first hold to its last: what makes it a lock that is mostly held."""
@@ -44,6 +46,24 @@ _WAITS = frozenset(map(ord, (WAIT, RECEIVE, SEND, BARRIER, TAKE)))
 """Words at which a task may wait for another one that waits for a lock it holds."""
 
 
+@dataclass(frozen=True)
+class Left:
+    """What stays hand-overs, as tasks could wait for ever otherwise."""
+
+    words: frozenset[int] = frozenset()
+    """Futexes."""
+    servers: frozenset[int] = frozenset()
+    """Tasks."""
+
+    def and_more(self, more: "Left") -> "Left":
+        """Return both."""
+        return Left(self.words | more.words, self.servers | more.servers)
+
+    def __bool__(self) -> bool:
+        """Return whether there is anything."""
+        return bool(self.words or self.servers)
+
+
 @dataclass
 class Steps:
     """Words of tasks, and how much work each task had done before."""
@@ -53,6 +73,11 @@ class Steps:
     offset: Numbers
     letter: Numbers
     amount: Numbers
+
+    def and_more(self, others: "Steps") -> "Steps":
+        """Return them, and then others."""
+        pairs = ((getattr(self, c.name), getattr(others, c.name)) for c in fields(self))
+        return Steps(*(np.concatenate(pair) for pair in pairs))
 
     def sorted(self) -> "Steps":
         """Return them by task and then by place; at one place as they came."""
@@ -70,8 +95,8 @@ def _steps(rows: Sequence[tuple[int, int, int, str, int]]) -> Steps:
 class Shared:
     """What tasks share, and the calls by which they use it."""
 
-    def __init__(self, work: Worked, waits: Waits, left: Collection[int]) -> None:
-        """Find it, but for the futexes that are left out; what waits were for is filled in."""
+    def __init__(self, work: Worked, waits: Waits, left: Left, serving: bool) -> None:
+        """Find it, but for what is left out; what waits were for is filled in."""
         self._work = work
         self.messages: list[Message] = []
         self.futexes, begun, ended = _known_calls(work)
@@ -79,17 +104,27 @@ class Shared:
         wakers = self._wakers(waits)
         woken = [(task, call) for _, task, call in wakers]
         known = Known(work.taken, begun, ended, woken, work.likes())
-        self.objects: Objects = find_objects(self.futexes, known, left)
+        self.objects: Objects = find_objects(self.futexes, known, left.words)
+        self.servers: list[int] = []
+        """The tasks of the last pools, which serve others."""
+        self.silent: set[int] = set()
+        """Items that were put and taken without a call: nobody was woken."""
         self.pool_of: dict[int, int] = {}
         """Of each item, from 1."""
-        rows = [*self._locks(), *self._barriers(), *self._yields()]
+        yields = self._yields()
+        self._yielding = Yielding(yields, self.objects.holds, self.futexes)
+        rows = [*self._locks(), *self._barriers()]
+        rows += [(*call, ord(YIELD), 0) for call in _columns(yields)]
         taken, more = self._pools(waits, wakers, rows)
         columns = [np.array(column, np.int64) for column in zip(*rows, strict=True)]
         task, enter, exit_, letter, amount = columns or [np.zeros(0, np.int64)] * 5
         self.calls = self._all(transfers, (task, enter, exit_, letter, amount))
         self.more = _steps([*self._taken_before(begun, ended), *more])
+        self.more = self.more.and_more(self._held_around(yields))
         self.place, self.offset = waits.place.copy(), waits.offset.copy()
         self._fill(waits, taken, transfers, self._rare(begun, ended))
+        if serving:
+            self._serve(waits, left)
 
     def _rare(self, begun: Numbers, ended: Numbers) -> set[tuple[int, int]]:
         """Return the task and the first place of waits for locks that are free most of the time.
@@ -109,7 +144,7 @@ class Shared:
             if hold.release >= 0:
                 until = max(inside.get(hold.task, -1), self._enter(hold))
                 inside[hold.task] = until
-            if hold.first < 0 or hold.lock not in free or nested:
+            if hold.first < 0 or hold.lock not in free - self._yielding.locks or nested:
                 continue
             gap = int(begun[hold.first] - ended[before.release]) if before else -1
             if not 0 <= gap <= again[hold.lock]:
@@ -167,6 +202,28 @@ class Shared:
         columns = (woken[wakes], waits.task[woken][wakes], call[wakes])
         return list(zip(*(column.tolist() for column in columns), strict=True))
 
+    def _serve(self, waits: Waits, left: Left) -> None:
+        """Make requests to tasks that serve others items of a pool of each such task."""
+        rows = []
+        known = self._known_words(left)
+        call = self.futexes.around(waits.task, waits.place)
+        of_call = self.futexes.word[np.maximum(call, 0)] if len(self.futexes) else call
+        free = (call < 0) | ~np.isin(of_call, known)
+        for service in find_services(self._work, waits, free, left.servers):
+            self.servers.append(service.server)
+            pool = len(self.objects.pools) + len(self.servers)
+            before = len(self.pool_of) + 1
+            self.pool_of |= dict.fromkeys(range(before, before + service.items), pool)
+            self.silent |= {before + item for item in service.silent}
+            rows += [(*row[:4], before + row[4]) for row in service.rows]
+            waits.cause[np.array(service.asked)] = list(CAUSES).index(ITEM)
+        self.more = self.more.and_more(_steps(rows))
+
+    def _known_words(self, left: Left) -> Numbers:
+        """Return the futexes of which it is known what they are, or that they are no requests."""
+        known = {*self.objects.locks, *self.objects.barriers, *self.objects.pools, *left.words}
+        return np.array(sorted(known), np.int64)
+
     def _call(self, task: int, first: int, last: int, letter: str, amount: int) -> tuple[int, ...]:
         calls = self.futexes
         return task, int(calls.enter[first]), int(calls.exit[last]), ord(letter), amount
@@ -186,12 +243,22 @@ class Shared:
             for each in self.objects.arrivals
         ]
 
-    def _yields(self) -> list[tuple[int, ...]]:
+    def _yields(self) -> Spans:
         work = self._work
         task, enter, exit_ = find_yields(work.events, work.pieces.lives)
         seen = work.taken[task] & (enter < exit_)
-        columns = (column[seen].tolist() for column in (task, enter, exit_))
-        return [(t, a, b, ord(YIELD), 0) for t, a, b in zip(*columns, strict=True)]
+        return Spans(task[seen], enter[seen], exit_[seen])
+
+    def _held_around(self, yields: Spans) -> Steps:
+        """Return where tasks took and gave back locks, which nobody waited for, around yields."""
+        found = list(self._yielding.unseen(list(self._starts())))
+        at = np.array([number for number, _ in found], np.int64)
+        lock = np.array([lock for _, lock in found], np.int64)
+        task, enter, exit_ = yields.task[at], yields.enter[at], yields.exit[at]
+        ends = (self._work.worked(task, place) for place in (enter, exit_))
+        words = np.repeat([ord(LOCK), ord(UNLOCK)], len(at))
+        sides = (np.concatenate([enter, exit_]), np.concatenate([*ends]))
+        return Steps(np.tile(task, 2), *sides, words, np.tile(lock, 2))
 
     def _pools(
         self,
@@ -266,6 +333,11 @@ class Shared:
     def _taking(self, hold: Hold, released: int, long: int) -> tuple[int, int, int, str, int]:
         work = self._work
         task = np.array([hold.task])
+        if hold.lock in self._yielding.locks:
+            place = self._yielding.last_before(hold)
+            if place > hold.after:
+                worked = int(work.worked(task, np.array([place]))[0])
+                return hold.task, place, worked, LOCK, hold.lock
         free = int(work.worked(task, np.array([hold.after]))[0])
         start = max(released - long, work.began_block(hold.task, int(self._enter(hold))))
         noticed = released
@@ -332,6 +404,11 @@ class Shared:
         return found
 
 
+def _columns(spans: Spans) -> Iterator[tuple[int, int, int]]:
+    """Yield the task, the beginning and the end of each."""
+    yield from zip(spans.task.tolist(), spans.enter.tolist(), spans.exit.tolist(), strict=True)
+
+
 def _known_calls(work: Worked) -> tuple[FutexCalls, Numbers, Numbers]:
     """Return the futex calls of tasks that are known to run, and the work done before and after."""
     every = find_futex_calls(work.events, work.pieces.lives)
@@ -355,8 +432,8 @@ def _known_transfers(work: Worked) -> Transfers:
 # ------------------------------------------------------------------ what could wait for ever
 
 
-def unsafe(steps: Steps, shared: Shared) -> set[int]:
-    """Return the futexes that are no objects after all, because tasks could wait for ever.
+def unsafe(steps: Steps, shared: Shared) -> Left:
+    """Return the futexes and servers that are none after all, because tasks could wait for ever.
 
     A task must not wait for another one while it holds a lock, locks within locks are taken in one
     order, and the work of a pool's item must not belong to one task. The steps are sorted.
@@ -381,11 +458,12 @@ def unsafe(steps: Steps, shared: Shared) -> set[int]:
         elif held and letter in _WAITS:
             held_over.update(held)
     words = shared.objects.locks
-    return bad | {words[lock - 1] for lock in held_over | _in_circles(inside)}
+    locks = frozenset(words[lock - 1] for lock in held_over | _in_circles(inside))
+    return bad.and_more(Left(words=locks))
 
 
-def _unsafe_pools(steps: Steps, shared: Shared) -> set[int]:
-    """Return the words of pools whose items belong to their tasks."""
+def _unsafe_pools(steps: Steps, shared: Shared) -> Left:
+    """Return the pools whose items belong to their tasks."""
     takes = steps.letter == ord(TAKE)
     own = np.isin(steps.task, np.unique(steps.task[takes]))
     columns = (steps.task[own], steps.letter[own], steps.amount[own])
@@ -407,7 +485,10 @@ def _unsafe_pools(steps: Steps, shared: Shared) -> set[int]:
             pool = another
         elif (letter in _STAYS or letter == ord(UNLOCK)) and pool:
             bad.add(pool)
-    return {shared.objects.pools[number - 1] for number in bad if number}
+    words = shared.objects.pools
+    fed = frozenset(words[number - 1] for number in bad if 0 < number <= len(words))
+    serving = (shared.servers[number - len(words) - 1] for number in bad if number > len(words))
+    return Left(fed, frozenset(serving))
 
 
 def _in_circles(inside: dict[int, set[int]]) -> set[int]:

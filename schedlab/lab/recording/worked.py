@@ -98,6 +98,15 @@ class Worked:
         there = block >= 0 and self.blocks.task[block] == task
         return int(self.blocks.before[block]) if there else 0
 
+    def block_begins(self, task: Numbers, place: Numbers) -> Numbers:
+        """Return where tasks began to run after their last waits before places."""
+        at = np.searchsorted(self._block_keys, task_key(task, place), "right") - 1
+        there = np.maximum(at, 0)
+        found: Numbers = np.where(
+            (at >= 0) & (self.blocks.task[there] == task), self.blocks.begin[there], 0
+        )
+        return found
+
     def last_run(self, task: int, place: int) -> int:
         """Return a place, or the end of what the task ran before it where it does not run there."""
         key = task_key(np.array(task), np.array(place))

@@ -1,0 +1,182 @@
+"""Tasks that serve others: whoever asks is answered, in the order in which clients ask.
+
+A trace shows the wake of a task that sleeps, and nothing of a wake of one that is awake. So of a
+server's clients some wake it, and those that ask while it works do not. Replayed as wake after
+wake, a server would answer its clients in the recorded order, whoever asks first. Its queue is
+inferred instead: each request is an item that its client puts, and it holds what the server works
+for it, and its answer.
+"""
+
+from bisect import bisect_left
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from schedlab.lab.recording.causes import CAUSES, TASK
+from schedlab.lab.recording.events import Flags
+from schedlab.lab.recording.pieces import task_key
+from schedlab.lab.recording.waits import Waits
+from schedlab.lab.recording.worked import Worked
+from schedlab.lab.recording.workload import PUT, TAKE
+
+_COLLECTS = 0.1
+"""Of the requests that wake a task, the part after which it may wait on without waking anybody.
+With more of them it collects what others did, as one that joins threads, and does not serve."""
+_SILENT = 0.1
+"""Of the requests of an only client, the part that wakes nobody: with fewer of them the two take
+turns, and a trace has all of their wakes."""
+
+Row = tuple[int, int, int, str, int]
+"""Task, place, work it had done, word, number."""
+
+
+@dataclass
+class Service:
+    """What a server and its clients do instead of waiting for wakes and waking."""
+
+    server: int
+    rows: list[Row] = field(default_factory=list)
+    """With the service's items as numbers, from 0."""
+    asked: list[int] = field(default_factory=list)
+    """Waits of the server that requests ended."""
+    silent: set[int] = field(default_factory=set)
+    """Items of clients that asked without waking the server."""
+
+    @property
+    def items(self) -> int:
+        """Return the number of requests."""
+        return len(self.asked) + len(self.silent)
+
+    def takes_turns(self) -> bool:
+        """Return whether nearly all requests wake the server, but the first, which may be old."""
+        return len(self.silent) - 1 < _SILENT * self.items
+
+
+def find_services(work: Worked, waits: Waits, free: Flags, left: Collection[int]) -> list[Service]:
+    """Return the services of a recording, but those of tasks that are left out.
+
+    Args:
+        work: the trace.
+        waits: all waits.
+        free: of the waits, those that may be for requests and answers.
+        left: tasks.
+    """
+    return list(_Search(work, waits, free).services(left))
+
+
+class _Search:
+    """The wakes of tasks by tasks, by who waits and by who wakes."""
+
+    def __init__(self, work: Worked, waits: Waits, free: Flags) -> None:
+        self._work, self._waits = work, waits
+        by_task = np.flatnonzero(free & (waits.cause == list(CAUSES).index(TASK)))
+        by_task = by_task[np.argsort(waits.waking[by_task], kind="stable")]
+        by = work.pieces.task[waits.waker[by_task]]
+        self._waker = dict(zip(by_task.tolist(), by.tolist(), strict=True))
+        self._of: dict[int, list[int]] = {}
+        """Of each task: its waits that a task ended."""
+        self._ends: dict[int, list[int]] = {}
+        """Of each task: the waits that it ended."""
+        for wait, task, waker in zip(
+            by_task.tolist(), waits.task[by_task].tolist(), by.tolist(), strict=True
+        ):
+            self._of.setdefault(task, []).append(wait)
+            self._ends.setdefault(waker, []).append(wait)
+        self._place, self._waking = waits.place.tolist(), waits.waking.tolist()
+        self._task = waits.task.tolist()
+        parents = work.running(work.forks)
+        parents = np.where(parents >= 0, work.pieces.task[np.maximum(parents, 0)], -1)
+        self._forks = np.sort(task_key(parents, work.forks))
+        woke = work.offset(waits.waker[by_task], waits.waking[by_task])
+        self._woke = dict(zip(by_task.tolist(), woke.tolist(), strict=True))
+        """Of each such wait: what the waker had worked."""
+
+    def _partners(self) -> dict[int, set[int]]:
+        """Return for each task those that it wakes and that wake it."""
+        woken_by = {task: {self._waker[wait] for wait in every} for task, every in self._of.items()}
+        found = {
+            task: {other for other in wakers if task in woken_by.get(other, ())}
+            for task, wakers in woken_by.items()
+        }
+        return {task: partners for task, partners in found.items() if partners}
+
+    def services(self, left: Collection[int]) -> Iterator[Service]:
+        """Yield them: who has most clients serves, and its clients do not, but for others."""
+        partners = self._partners()
+        servers: set[int] = set()
+        for task in sorted(partners, key=lambda task: (-len(partners[task]), task)):
+            clients = partners[task] - servers
+            if task in left or not clients:
+                continue
+            service = self._service(task, clients)
+            turns = len(clients) == 1 and service and service.takes_turns()
+            if service and not turns:
+                servers.add(task)
+                yield service
+
+    def _service(self, server: int, clients: set[int]) -> Service | None:
+        """Return what a task does as a server; nothing if it collects what others did."""
+        asks = self._of[server]
+        begins = [self._place[wait] for wait in asks]
+        ends = [self._waking[wait] for wait in asks]
+        wakes = [self._waking[wait] for wait in self._ends[server]]
+        found = Service(server, asked=asks)
+        requests: dict[int, list[int]] = {}
+        for item, wait in enumerate(asks):
+            found.rows += self._asked(wait, item)
+            requests.setdefault(self._waker[wait], []).append(item)
+        answered: list[tuple[int, int, int]] = []
+        resumed: dict[int, int] = {}
+        late = 0
+        for at, answer in enumerate(self._ends[server]):
+            client, stopped = self._task[answer], self._place[answer]
+            if client not in clients:
+                continue
+            before = resumed.get(client, -1)
+            resumed[client] = self._waking[answer]
+            own = requests.get(client, [])
+            last = bisect_left(own, stopped, key=ends.__getitem__) - 1
+            item = own[last] if last >= 0 and ends[own[last]] > before else -1
+            if item < 0:
+                asleep = bisect_left(begins, stopped) - 1
+                if asleep >= 0 and ends[asleep] > stopped and begins[asleep] <= before:
+                    continue
+                item = found.items
+                found.silent.add(item)
+                row = (client, stopped, int(self._waits.offset[answer]), PUT, item)
+                found.rows.append(row)
+                answered.append((at, stopped + 1, item))
+            elif item != bisect_left(ends, wakes[at]) - 1:
+                until = begins[item + 1] if item + 1 < len(begins) else len(self._work.events)
+                late += bisect_left(wakes, ends[item]) == bisect_left(wakes, until)
+            else:
+                answered.append((at, 0, item))
+        found.rows += self._works(server, wakes, answered)
+        return found if late <= _COLLECTS * len(asks) else None
+
+    def _asked(self, wait: int, item: int) -> Iterator[Row]:
+        """Yield what the client and the server do where a request wakes the server."""
+        yield self._waker[wait], self._waking[wait], self._woke[wait], PUT, item
+        yield self._task[wait], self._place[wait], int(self._waits.offset[wait]), TAKE, item
+
+    def _works(
+        self, server: int, wakes: list[int], answered: list[tuple[int, int, int]]
+    ) -> Iterator[Row]:
+        """Yield where the server began to work for each answer.
+
+        That is after its last wait, what it did for others, its last fork, and the request.
+        """
+        columns = zip(*answered, strict=True) if answered else ((),) * 3
+        at, asked, item = (np.array(column, np.int64) for column in columns)
+        ended = np.array(wakes, np.int64)
+        task = np.full(len(at), server)
+        place = self._work.block_begins(task, ended[at])
+        place = np.maximum(np.maximum(place, asked), np.where(at, ended[at - 1] + 1, 0))
+        forked = np.searchsorted(self._forks, task_key(task, ended[at])) - 1
+        fork = self._forks[np.maximum(forked, 0)] if len(self._forks) else task_key(task, place)
+        own = (forked >= 0) & (fork >= task_key(task, place))
+        place = np.where(own, fork - task_key(task, np.zeros_like(task)) + 1, place)
+        worked = self._work.worked(task, place)
+        for row in zip(place.tolist(), worked.tolist(), item.tolist(), strict=True):
+            yield server, row[0], row[1], TAKE, row[2]

@@ -1,0 +1,169 @@
+"""Servers in traces: requests become items, whether or not the trace shows that they were made."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from schedlab.lab.recording.causes import ITEM, TASK
+from schedlab.lab.recording.choice import Choice
+from schedlab.lab.recording.editing import IdealRun
+from schedlab.lab.recording.inference import infer
+from schedlab.lab.recording.workload import PUT, RecordedWorkload
+from tests.helpers.traces import Line, fork, read, switch, waking, yields
+from tests.lab.recording.test_futexes import LOCK, made_of, wait, wake
+
+IDLE, SERVER, A, B = ("swapper/0", 0), ("server", 10), ("a", 11), ("b", 12)
+ROUNDS = 10
+Task = tuple[str, int]
+
+
+def begin() -> Iterator[Line]:
+    """The three tasks are there, and the server waits."""
+    for cpu, task in enumerate((SERVER, A, B)):
+        yield switch(0, cpu, IDLE, "R", task)
+    yield switch(100, 0, SERVER, "S", IDLE)
+
+
+def served(at: int, first: tuple[Task, int], second: tuple[Task, int]) -> list[Line]:
+    """A round: the first client wakes the server, the second one asks while it works."""
+    (one, cpu), (other, beside) = first, second
+    return [
+        waking(at + 10_000, cpu, one, SERVER),
+        switch(at + 11_000, cpu, one, "S", IDLE),
+        switch(at + 12_000, 0, IDLE, "R", SERVER),
+        switch(at + 14_000, beside, other, "S", IDLE),
+        waking(at + 20_000, 0, SERVER, one),
+        switch(at + 21_000, cpu, IDLE, "R", one),
+        waking(at + 35_000, 0, SERVER, other),
+        switch(at + 36_000, 0, SERVER, "S", IDLE),
+        switch(at + 37_000, beside, IDLE, "R", other),
+    ]
+
+
+def rounds() -> list[Line]:
+    lines = list(begin())
+    for number in range(ROUNDS):
+        clients = ((A, 1), (B, 2)) if number % 2 else ((B, 2), (A, 1))
+        lines += served(100_000 * (number + 1), *clients)
+    return lines
+
+
+def recorded(lines: list[Line], choice: Choice | None = None) -> RecordedWorkload:
+    return infer(read(lines), choice or Choice(), "x")
+
+
+def test_requests_to_a_server_are_items_that_its_clients_put() -> None:
+    """Also those that woke nobody, so that the server answers whoever asks, and not in turns."""
+    made = recorded(rounds())
+    words = {task.key: task.words.split() for task in made.tasks}
+    assert words["server-10"] == ["100", "q1"]
+    assert len(made.items) == 2 * ROUNDS
+    for client in ("a-11", "b-12"):
+        number = client[-2:]
+        asks = [at for at, word in enumerate(words[client]) if word.startswith(PUT)]
+        assert len(asks) == ROUNDS
+        assert all("w" in words[client][at + 1 : at + 3] for at in asks)
+        answers = {made.items[int(words[client][at][1:]) - 1].words for at in asks}
+        assert {answer.split()[1] for answer in answers} == {f">{number}"}
+    assert sum(ns for steps in made.all_steps() for letter, ns in steps if not letter) > 0
+    waits = made.recorded["waits"]
+    assert waits[ITEM]["count"] == ROUNDS and waits[TASK]["count"] == 2 * ROUNDS
+    assert not list(IdealRun(made).stuck())
+
+
+def test_a_client_that_comes_first_is_not_kept_for_the_other() -> None:
+    """One client begins a millisecond late: the other one's requests are answered before."""
+    made = recorded(rounds())
+    tasks = [
+        replace(task, words=f"1000000 {task.words}") if task.name == "b" else task
+        for task in made.tasks
+    ]
+    run = IdealRun(RecordedWorkload(tasks, {}, items=made.items))
+    assert not list(run.stuck())
+    assert run.times(11)[-1] < 1_000_000 < run.times(12)[-1]
+
+
+def test_the_work_of_all_is_kept() -> None:
+    lines = rounds()
+    as_written = recorded(lines, Choice(as_written=True))
+    assert recorded(lines).work() == as_written.work()
+    assert not as_written.items
+
+
+def test_a_task_that_waits_for_all_others_serves_none() -> None:
+    """It starts two workers each round, and goes on when the second one is done as well."""
+    lines = list(begin())
+    for at in range(100_000, 100_000 * ROUNDS, 100_000):
+        lines += [
+            waking(at + 10_000, 1, A, SERVER),
+            switch(at + 11_000, 1, A, "S", IDLE),
+            switch(at + 12_000, 0, IDLE, "R", SERVER),
+            switch(at + 14_000, 0, SERVER, "S", IDLE),
+            waking(at + 20_000, 2, B, SERVER),
+            switch(at + 21_000, 2, B, "S", IDLE),
+            switch(at + 22_000, 0, IDLE, "R", SERVER),
+            waking(at + 30_000, 0, SERVER, A),
+            switch(at + 31_000, 1, IDLE, "R", A),
+            waking(at + 32_000, 0, SERVER, B),
+            switch(at + 33_000, 2, IDLE, "R", B),
+            switch(at + 34_000, 0, SERVER, "S", IDLE),
+        ]
+    made = recorded(lines)
+    assert not made.items and made.recorded["waits"][TASK]["count"] == 4 * (ROUNDS - 1)
+
+
+def test_two_that_take_turns_serve_none() -> None:
+    lines = list(begin())
+    for at in range(100_000, 100_000 * ROUNDS, 100_000):
+        lines += [
+            waking(at + 10_000, 1, A, SERVER),
+            switch(at + 11_000, 1, A, "S", IDLE),
+            switch(at + 12_000, 0, IDLE, "R", SERVER),
+            waking(at + 20_000, 0, SERVER, A),
+            switch(at + 21_000, 1, IDLE, "R", A),
+            switch(at + 22_000, 0, SERVER, "S", IDLE),
+        ]
+    made = recorded(lines)
+    assert not made.items and made.recorded["waits"][TASK]["count"] == 2 * (ROUNDS - 1)
+
+
+def test_a_server_begins_to_serve_when_it_has_started_its_workers() -> None:
+    """A worker asks before the other one is there, and is answered as both are."""
+    lines = [
+        switch(0, 0, IDLE, "R", SERVER),
+        fork(1_000, 0, SERVER, A),
+        switch(1_500, 1, IDLE, "R", A),
+        switch(5_000, 1, A, "S", IDLE),
+        fork(20_000, 0, SERVER, B),
+        switch(20_500, 2, IDLE, "R", B),
+        switch(25_000, 2, B, "S", IDLE),
+        waking(30_000, 0, SERVER, A),
+        switch(31_000, 1, IDLE, "R", A),
+        waking(32_000, 0, SERVER, B),
+        switch(33_000, 2, IDLE, "R", B),
+        switch(34_000, 0, SERVER, "S", IDLE),
+    ]
+    for number in range(ROUNDS):
+        clients = ((A, 1), (B, 2)) if number % 2 else ((B, 2), (A, 1))
+        lines += served(100_000 * (number + 1), *clients)
+    server = next(task for task in recorded(lines).tasks if task.name == "server")
+    assert server.words == "1000 +11 19000 +12 500 q1"
+
+
+def test_a_lock_is_held_around_each_yield_between_two_holds_that_are_seen() -> None:
+    """Two tasks fight for a lock at times; each yields once while it has it."""
+    lines = list(begin())
+    for at in range(100_000, 100_000 * ROUNDS, 100_000):
+        lines += [
+            *yields(at, at + 500, 1, A),
+            *yields(at + 10_000, at + 10_500, 1, A),
+            *yields(at + 20_000, at + 25_000, 1, A),
+            *wait(at + 21_000, at + 30_000, 2, B, LOCK, 2),
+            *wake(at + 26_000, 1, A, LOCK, [B]),
+            *yields(at + 31_000, at + 32_000, 2, B),
+            *wake(at + 33_000, 2, B, LOCK, []),
+        ]
+    made = made_of(lines)
+    first, *rest = ["l1 y u1"] * 3
+    words = {task.name: task.words for task in made.tasks}
+    of_a = " ".join(word for word in words["a"].split() if not word.isdigit())
+    assert of_a.endswith(" ".join([first, *rest] * (ROUNDS - 2)))
