@@ -64,7 +64,7 @@ static inline int shim_flag_cmpxchg(atomic_t *word, int from, int to)
 		return atomic_cmpxchg_acquire(word, from, to);
 	if (!shim_flag_take(word))
 		return 1;
-	old = arch_cmpxchg(&word->counter, 0, 1);
+	old = shim_cmpxchg(&word->counter, 0, 1);
 	if (old)
 		shim_flag_drop(word);
 	return old;

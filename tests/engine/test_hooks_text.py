@@ -43,7 +43,7 @@ static void hw_let_go(int cpu) { hw.held--; }
 #define atomic_read(v) ((v)->counter)
 #define atomic_set(v, to) ((v)->counter = (to))
 #define atomic_set_release atomic_set
-static int arch_cmpxchg(int *counter, int from, int to)
+static int shim_cmpxchg(int *counter, int from, int to)
 {
 	int old = *counter;
 	if (old == from)
@@ -52,7 +52,7 @@ static int arch_cmpxchg(int *counter, int from, int to)
 }
 static int atomic_cmpxchg_acquire(atomic_t *v, int from, int to)
 {
-	return arch_cmpxchg(&v->counter, from, to);
+	return shim_cmpxchg(&v->counter, from, to);
 }
 static int atomic_try_cmpxchg_acquire(atomic_t *v, int *from, int to)
 {

@@ -10,23 +10,16 @@
 
 #define ATOMIC64_INIT(i)	{ (i) }
 
-/* Lines registered as hot (kernel/hot.c) queue their users in simulated time. */
-#define shim_atomic_touch(v, write)					\
-do {									\
-	if (__builtin_expect(hw_hot_filter[((unsigned long)(v) >> 6) % HW_HOT_FILTER], 0)) \
-		hw_hot_line((const void *)(v), (write));		\
-} while (0)
-
 #define SHIM_ATOMIC_OP(p, T, V, op, c)					\
 static __always_inline void p##_##op(V i, T *v)				\
 {									\
-	shim_atomic_touch(v, 1);					\
+	shim_hot_touch(v, 1);						\
 	v->counter = v->counter c i;					\
 }									\
 static __always_inline V p##_fetch_##op(V i, T *v)			\
 {									\
 	V old = v->counter;						\
-	shim_atomic_touch(v, 1);					\
+	shim_hot_touch(v, 1);						\
 	v->counter = old c i;						\
 	return old;							\
 }
@@ -34,7 +27,7 @@ static __always_inline V p##_fetch_##op(V i, T *v)			\
 #define SHIM_ATOMIC_RETURN(p, T, V, op, c)				\
 static __always_inline V p##_##op##_return(V i, T *v)			\
 {									\
-	shim_atomic_touch(v, 1);					\
+	shim_hot_touch(v, 1);						\
 	return v->counter = v->counter c i;				\
 }
 
@@ -61,7 +54,7 @@ static __always_inline int arch_atomic_read(const atomic_t *v)
 
 static __always_inline s64 arch_atomic64_read(const atomic64_t *v)
 {
-	shim_atomic_touch(v, 0);
+	shim_hot_touch(v, 0);
 	return READ_ONCE(v->counter);
 }
 
@@ -70,12 +63,10 @@ SHIM_ATOMIC_ALL(arch_atomic64, atomic64_t, s64)
 #define SHIM_ATOMIC_EXCHANGE(p, T, V)					\
 static __always_inline V p##_cmpxchg(T *v, V from, V to)		\
 {									\
-	shim_atomic_touch(v, 1);					\
 	return arch_cmpxchg(&v->counter, from, to);			\
 }									\
 static __always_inline V p##_xchg(T *v, V to)				\
 {									\
-	shim_atomic_touch(v, 1);					\
 	return arch_xchg(&v->counter, to);				\
 }
 SHIM_ATOMIC_EXCHANGE(arch_atomic, atomic_t, int)

@@ -252,13 +252,14 @@ static void found_queue(struct lb_env *env, struct sched_group *group, struct rq
 
 void shim_register_nohz_lines(void)
 {
+	const char *line = (const char *)(&nohz.idle_cpus_mask + 1);
 	int word;
 
 	for (word = 0; word < BITS_TO_LONGS(hw_nr_cpus); word++)
 		hw_hot_register(&nohz, cpumask_bits(nohz.idle_cpus_mask) + word);
-#ifdef TREE_HAS_NOHZ_NR_CPUS
-	hw_hot_register(&nohz, &nohz.nr_cpus);
-#endif
+	/* All that stands behind the mask, by whatever name: the flags, the count where there is one. */
+	for (; line < (const char *)(&nohz + 1); line += SMP_CACHE_BYTES)
+		hw_hot_register(&nohz, line);
 }
 
 static unsigned int shim_idle_near(int cpu)
