@@ -9,6 +9,8 @@ lines of three fields; what UNMATCHED lists is reported by it anyway.
     fewer NAME PLACES          there are less of them than before; those that are gone
     moved NAME FROM, now TO    some are gone, and as many or more came elsewhere
     parameters NAME OLD, now NEW
+    touched FUNCTION NAMES     a function that has places, with other statements or another name:
+                               whether one of them is the call that it was, no text says
 """
 
 import sys
@@ -107,10 +109,11 @@ def paired(before: list[Statement], now: list[Statement]) -> Iterator[tuple[Stat
     yield from (((), now[j]) for j in sorted(new))
 
 
-def renamed(before: Tree, now: Tree) -> Outlines:
+def renamed(before: Tree, now: Tree) -> tuple[Outlines, dict[str, str]]:
     """Return the outlines of now by the names that they had before, where only the name changed.
 
-    A name that still has a function, though one without places, was not changed.
+    A name that still has a function, though one without places, was not changed.  The names of now
+    are given too, by those of before.
     """
 
     def met(several: list[list[Statement]]) -> str:
@@ -119,11 +122,25 @@ def renamed(before: Tree, now: Tree) -> Outlines:
     by_places = {}
     for name in sorted(before.outlines.keys() - now.outlines.keys() - now.defined):
         by_places[met(before.outlines[name])] = name
-    found = {}
+    found, names = {}, {}
     for name, several in now.outlines.items():
         new = name not in before.outlines and name not in before.defined
-        found[by_places.pop(met(several), name) if new else name] = several
-    return found
+        old = by_places.pop(met(several), name) if new else name
+        found[old] = several
+        if old != name:
+            names[old] = name
+    return found, names
+
+
+def touched(
+    function: str, name: str, was: list[list[Statement]], now: list[list[Statement]]
+) -> str:
+    """Return a line on a function that has places, if the patches change or rename it."""
+    known = {place for one in was + now for statement in one for place in places(statement)}
+    if not known or (name == function and was == now):
+        return ""
+    renamed_from = f", was {function}()" if name != function else ""
+    return "\t".join(("touched", f"{name}(){renamed_from}", ", ".join(sorted(known))))
 
 
 def main() -> None:
@@ -131,17 +148,18 @@ def main() -> None:
     unmatched, files_before, files_now = sys.argv[1:]
     reported = set(Path(unmatched).read_text(encoding="utf-8").split())
     before, now = read(files_before.split()), read(files_now.split())
-    outlines = renamed(before, now)
+    outlines, names = renamed(before, now)
     total: Counter[str] = Counter()
     gone: dict[str, set[str]] = {}
     came: dict[str, set[str]] = {}
     for function in sorted(before.outlines.keys() | outlines.keys()):
-        pairs = zip_longest(
-            before.outlines.get(function, []), outlines.get(function, []), fillvalue=[]
-        )
+        was, is_now = before.outlines.get(function, []), outlines.get(function, [])
+        pairs = zip_longest(was, is_now, fillvalue=[])
         for place, is_new in (one for old, new in pairs for one in changes(old, new)):
             (came if is_new else gone).setdefault(place, set()).add(f"{function}()")
             total[place] += 1 if is_new else -1
+        if line := touched(function, names.get(function, function), was, is_now):
+            print(line)
     for name in sorted(gone.keys() - reported):
         where = ", ".join(sorted(gone[name]))
         if total[name] < 0:

@@ -122,6 +122,8 @@ class Build(Data):
     """Those of which patches take places away, and add as many elsewhere."""
     parameters: tuple[str, ...] = ()
     """Functions that the engine knows by name, of which patches change the parameters."""
+    touched: tuple[str, ...] = ()
+    """Functions in which the engine meets some, with other statements or another name."""
     warnings: tuple[str, ...] = ()
     """The compiler's, that the unpatched tree does not give."""
     seconds: float
@@ -475,6 +477,7 @@ class Builder:
             fewer=tuple(f"{name} in {places}" for name, places in changed["fewer"]),
             moved=tuple(f"{name} from {places}" for name, places in changed["moved"]),
             parameters=tuple(f"{name}{lists}" for name, lists in changed["parameters"]),
+            touched=tuple(f"{function}: {names}" for function, names in changed["touched"]),
             warnings=self._warnings(part, base) if recipe.patches else (),
             facts=facts_of(part.objects),
             seconds=round(seconds, 1),
@@ -650,7 +653,8 @@ def _at_a_hook(text: str, error: "re.Match[str]", hooked: Path) -> tuple[str, st
 
 def _changed_calls(file: Path) -> dict[str, list[tuple[str, str]]]:
     """Return what patches change about known names, by kind (engine/scripts/changed_calls.py)."""
-    found: dict[str, list[tuple[str, str]]] = {"fewer": [], "moved": [], "parameters": []}
+    kinds = ("fewer", "moved", "parameters", "touched")
+    found: dict[str, list[tuple[str, str]]] = {kind: [] for kind in kinds}
     for line in file.read_text().splitlines():
         kind, name, places = line.split("\t")
         found[kind].append((name, places))

@@ -97,6 +97,20 @@ def test_patch_changes_the_scheduler_and_shares_objects(series: str, tmp_path: P
     assert plain["trace_hash"] != patched["trace_hash"]
 
 
+def test_the_line_of_the_idle_cpus_flags_is_paid_for_however_it_is_written(tmp_path: Path) -> None:
+    """By an exchange as by WRITE_ONCE(); a plain store in its place is not seen, so it is cheaper."""
+    written = r"WRITE_ONCE\((nohz\.has_blocked_load), 1\)(;\n}\n)"
+    ways = {"exchange": r"xchg(&\1, 1)\2", "store": r"\1 = 1\2"}
+    hashes = {}
+    for name, way in ways.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        program = patched_build("7.3", name, folder, "kernel/sched/fair.c", written, way)
+        hashes[name] = Simulator(program, folder)("numa16", HOGS)["trace_hash"]
+    plain = Simulator(build("7.3"), tmp_path)("numa16", HOGS)["trace_hash"]
+    assert hashes["exchange"] == plain != hashes["store"]
+
+
 def test_patch_that_does_not_apply(series: str, tmp_path: Path) -> None:
     tree = kernel_source(series)
     change = tmp_path / "bad.patch"
@@ -449,9 +463,12 @@ def test_what_patches_change_about_known_calls_is_told(tmp_path: Path) -> None:
             text=True,
             check=True,
         )
-        return [" ".join(line.split("\t")) for line in done.stdout.splitlines()]
+        lines = [" ".join(line.split("\t")) for line in done.stdout.splitlines()]
+        touched[:] = [line for line in lines if line.startswith("touched")]
+        return [line for line in lines if line not in touched]
 
-    assert told() == []
+    touched: list[str] = []
+    assert told() == touched == []
     assert told(("one(y, 1)", "(one)(y, 1)")) == ["fewer one caller()"]
     behind = ("\t\treturn charges(y);", "#if 0\ncharges(y);\n#endif\n\t\treturn y;")
     assert told(behind) == ["fewer charges() third()"]
@@ -479,6 +496,10 @@ def test_what_patches_change_about_known_calls_is_told(tmp_path: Path) -> None:
         ("int charges(", "int shared(struct rq *rq) { return rq->hot; }\nint charges("), header=""
     ) == ["fewer ->hot shared()"]
     assert told(("static int third(", "static int fourth(")) == []
+    assert touched == ["touched fourth(), was third() charges(), one"]
+    paid_beside = ("return one(y, 0) + one(y, 1)", "y = y - 0;\n\treturn one(y, 1) + one(y, 1)")
+    assert told(paid_beside) == [], "which call is which, only the patch's author knows"
+    assert touched == ["touched caller() charges(), one, two"]
     copy = BEFORE[BEFORE.index("static int third(") :]
     written_out = copy.replace("charges(y)", "y").replace("y = one(y, 2)", "y = y - 2")
     assert told((copy, copy.replace("third", "fourth") + written_out)) == [
@@ -577,8 +598,10 @@ def test_calls_that_a_patch_takes_away_are_told(tmp_path: Path) -> None:
     assert made.returncode == 0, made.stdout + made.stderr
     unmatched = (out / "unmatched.txt").read_text().splitlines()
     assert unmatched == ["rcu_sched_clock_irq()", "trace_tick_stop()"]
-    changed = (out / "changed-calls.txt").read_text()
-    assert changed == "fewer\ttick_nohz_get_sleep_length\tmenu_select()\n"
+    *touched, changed = (out / "changed-calls.txt").read_text().splitlines()
+    assert changed == "fewer\ttick_nohz_get_sleep_length\tmenu_select()"
+    functions = ["menu_select()", "tick_nohz_stop_tick()", "update_process_times()"]
+    assert [line.split("\t")[:2] for line in touched] == [["touched", name] for name in functions]
 
 
 @pytest.mark.parametrize(
