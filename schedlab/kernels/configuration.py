@@ -64,6 +64,7 @@ class _Options:
     choice: dict[str, list[str]]
     meant: dict[str, str]
     selects: dict[str, list[str]]
+    selects_where: dict[str, dict[str, str]]
     needs: dict[str, list[str]]
     excludes: dict[str, list[str]]
     one_of: dict[str, list[str]]
@@ -75,6 +76,15 @@ class _Options:
     beside: dict[str, str]
     defaults: frozenset[str]
     numbers: dict[str, str]
+
+    def selected(self, tree: Path) -> dict[str, list[str]]:
+        """Return what comes with which option in a tree."""
+        found = {option: list(parts) for option, parts in self.selects.items()}
+        for option, where in self.selects_where.items():
+            file = tree / where["file"]
+            if file.is_file() and where["word"].encode() in file.read_bytes():
+                found.setdefault(option, []).append(where["option"])
+        return found
 
     @classmethod
     def of(cls, engine: Engine) -> "_Options":
@@ -122,7 +132,7 @@ def read_configuration(
     for option, why in options.refused.items():
         if said.get(option) == "y":
             raise KernelError(f"{file}: CONFIG_{option}=y cannot be simulated: {why}.")
-    _check_agree(file, said, options)
+    _check_agree(file, said, options, tree)
     chosen = _choose(file, said, options)
     named = _named(tree, [option for option, on in chosen.items() if on and option in said])
     for option, why in options.meant.items():
@@ -193,7 +203,7 @@ def _model(file: Path, said: Mapping[str, str], offered: Sequence[Preempt]) -> P
     return MODELS[picked[0]] if picked else None
 
 
-def _check_agree(file: Path, said: Mapping[str, str], options: _Options) -> None:
+def _check_agree(file: Path, said: Mapping[str, str], options: _Options, tree: Path) -> None:
     """Refuse options of which one selects or excludes another that is said to be otherwise."""
     on = {option: value == "y" for option, value in said.items()}
     apart = [(option, other) for option, others in options.excludes.items() for other in others]
@@ -202,13 +212,14 @@ def _check_agree(file: Path, said: Mapping[str, str], options: _Options) -> None
         if len(both) > 1:
             named = (f"{option}=y" for option in both)
             raise _contradiction(file, named, "a kernel is built with one of them")
-    come = {part for option in on if on[option] for part in options.selects.get(option, ())}
+    selects = options.selected(tree)
+    come = {part for option in on if on[option] for part in selects.get(option, ())}
     for among in options.one_of.values():
         if on.get(among[0]) is False and not any(on.get(one) or one in come for one in among):
             raise KernelError(
                 f"{file}: CONFIG_{among[0]}=n, and none of {listing(among[1:])} is chosen."
             )
-    for rule, words in ((options.selects, "comes with"), (options.needs, "needs")):
+    for rule, words in ((selects, "comes with"), (options.needs, "needs")):
         for option, parts in rule.items():
             missing = [part for part in parts if not on.get(part, True)]
             if on.get(option) and missing:

@@ -133,6 +133,11 @@ def test_what_it_has_and_the_simulator_does_not_is_told(lab: FakeLab) -> None:
             "CONFIG_PROVE_LOCKING=y and CONFIG_LOCKDEP=n contradict each other",
         ),
         (
+            "CONFIG_SCHED_PROXY_EXEC=y\n# CONFIG_EXPERT is not set\n",
+            (),
+            "contradict each other: SCHED_PROXY_EXEC needs EXPERT",
+        ),
+        (
             "CONFIG_NO_HZ_IDLE=n\nCONFIG_HZ_PERIODIC=n\n",
             (),
             "my.config: CONFIG_NO_HZ_IDLE=n, and none of NO_HZ_FULL and HZ_PERIODIC is chosen.",
@@ -181,6 +186,19 @@ def test_a_configuration_that_cannot_be_is_one_message(
     status, _, errors = build(lab, text, *words)
     assert (status, message in errors) == (2, True), errors
     assert "other" not in lab.call("kernel", "list")[1]
+
+
+def test_cpusets_come_with_isolation_where_the_tree_selects_it(lab: FakeLab) -> None:
+    """7.2 and later do; before, one is built without the other, and here it is there anyway."""
+    text = "CONFIG_CPUSETS=y\n# CONFIG_CPU_ISOLATION is not set\n"
+    status, _, errors = build(lab, text)
+    assert (status, "not simulated: CPUSETS, CPU_ISOLATION=n" in errors) == (0, True), errors
+    cpuset = lab.tree / "kernel/cgroup/cpuset.c"
+    cpuset.parent.mkdir(parents=True)
+    cpuset.write_text("housekeeping_update(cpus);\n")
+    status, _, errors = build(lab, text)
+    message = "CONFIG_CPUSETS=y and CONFIG_CPU_ISOLATION=n contradict each other: CPUSETS comes"
+    assert (status, message in errors) == (2, True), errors
 
 
 def test_a_name_that_only_looks_misspelt_is_ignored(lab: FakeLab) -> None:
