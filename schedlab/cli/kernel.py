@@ -1,5 +1,6 @@
 """`schedlab kernel`: kernel trees and what is built of them for the simulator."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -238,7 +239,9 @@ def show(name: str) -> None:
     from schedlab.cli.steps import ConsoleSteps
     from schedlab.kernels.boot_image import ImageBuilder
     from schedlab.kernels.build import Builder
+    from schedlab.kernels.patches import read_patch
     from schedlab.kernels.shelf import Shelf
+    from schedlab.kernels.unseen import unseen
 
     engine, shelf = find_engine(), Shelf()
     recipe = shelf.recipe(name)
@@ -254,6 +257,11 @@ def show(name: str) -> None:
     }
     if recipe.left_out:
         rows["not simulated"] = ", ".join(recipe.left_out)
+    simulated = [
+        replace(read_patch(shelf.patch_file(patch)), name=patch.name) for patch in recipe.patches
+    ]
+    if limits := [line for patch in simulated for line in unseen(patch, engine)]:
+        rows["limits"] = "; ".join(line.removesuffix(".") for line in limits)
     if built:
         rows |= {
             "build": f"{built.key}, made in {built.seconds:g} s",
@@ -267,6 +275,7 @@ def show(name: str) -> None:
             rows["met less often"] = "; ".join(built.fewer) or "none"
             rows["met elsewhere"] = "; ".join(built.moved) or "none"
             rows["parameters"] = "; ".join(built.parameters) or "as in the tree"
+            rows["met in changed"] = "; ".join(built.touched) or "none"
             rows["warnings"] = "; ".join(built.warnings) or "none"
     else:
         rows["build"] = "none of these sources yet; a run builds it when it needs it"

@@ -1,6 +1,8 @@
-"""The parts of a patch that are compiled nowhere, or never called, in files of the scheduler."""
+"""The parts of a patch that are compiled nowhere, never called, or mean less in the simulator."""
 
 import re
+import tomllib
+from collections import Counter
 from collections.abc import Iterator
 
 from schedlab.base.words import listing
@@ -14,14 +16,19 @@ _INITCALL = re.compile(
 )
 _CALLED_OF = re.compile(r"KEEP\(\*/(\S+?)\.o\(\.initcall7\.init\)")
 _SCRIPT = "scripts/sched.ld"
+_COMMENT = re.compile(r"/\*.*?(?:\*/|$)|//.*|^\s*\*\s.*")
+_CALL = re.compile(r"\b\w+\(")
+_DECLARED = re.compile(r"^\s*(?:(?:static|volatile|extern)\s+)*(\w+)\s+\w+[^()]*;")
+"""A field or a variable, not a pointer to one."""
 _OPTION = re.compile(r"\bCONFIG_(\w+)")
 _ASKED = re.compile(r"^[+-]\s*#\s*(?:el)?if|\bIS_[A-Z]+\(")
+_LIMITS = "limits.toml"
 _KNOWN_IN = ("include/autoconf.h.in", "options.toml", "scripts/generate")
 """Where the engine names the options that its builds have or may have."""
 
 
 def unseen(patch: Patch, engine: Engine) -> Iterator[str]:
-    """Yield what a patch has in vain: sources, options, and initcalls that nobody calls."""
+    """Yield what a patch has in vain: sources, options, initcalls, and what the simulator lacks."""
     added = "\n".join(line for change in patch.changes for line in change.text if line[:1] == "+")
     for change in patch.changes:
         name = change.path.rpartition("/")[2]
@@ -41,6 +48,26 @@ def unseen(patch: Patch, engine: Engine) -> Iterator[str]:
     for change in patch.changes:
         for call in _uncalled(change, engine):
             yield f"{patch.name}: {change.path}: the simulator does not call its {call}()."
+    yield from _limits(patch, engine)
+
+
+def _limits(patch: Patch, engine: Engine) -> Iterator[str]:
+    """Yield what a patch uses more than before, and the simulator has not as a kernel has it."""
+    sides: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
+    for change in patch.changes:
+        for line in change.text:
+            if line[:1] in ("+", "-"):
+                code = _COMMENT.sub(" ", line[1:])
+                sides[line[:1] == "+"].update(_CALL.findall(code) + _DECLARED.findall(code))
+    new = sides[True] - sides[False]
+    for limit in tomllib.loads((engine.folder / _LIMITS).read_text(encoding="utf-8"))["limit"]:
+        names = [f"{name}()" for name in limit.get("names", ()) if new[f"{name}("]]
+        names += [name for name in limit.get("types", ()) if new[name]]
+        if names:
+            yield (
+                f"{patch.name}: {listing(names)} {limit['what']}"
+                " (docs/internals/engine.md, Limits)."
+            )
 
 
 def _strange_options(patch: Patch, engine: Engine) -> list[str]:

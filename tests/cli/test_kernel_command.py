@@ -108,13 +108,14 @@ def test_what_patches_have_the_engine_meet_less_often_and_the_compiler_warn_of_i
     assert "its patches" not in lab.call(*words)[2]
     shown = lab.call("kernel", "show", "fast")[1]
     assert "met less often none\nmet elsewhere  none\nparameters     as in the tree\n" in shown
-    assert "warnings       none" in shown
+    assert "met in changed none\nwarnings       none" in shown
+    assert "limits" not in shown
     patch = lab.patch_file()
     changed = ("fewer|one_call|f()", "fewer|->a_field|g(), h()", "moved|two|f(), now g()")
-    changed += ("parameters|three|(int x), now (int y)",)
+    changed += ("parameters|three|(int x), now (int y)", "touched|f()|one_call, two")
     noted = "".join(f"+/* changed: {line} */\n" for line in changed)
-    noted = f" int there;\n{noted}+/* warns: unused thing */\n"
-    text = patch.read_text().replace(" int there;\n", noted).replace("+1,7", "+1,12")
+    noted = f" int there;\n{noted}+/* warns: unused thing */\n+atomic_t looks;\n"
+    text = patch.read_text().replace(" int there;\n", noted).replace("+1,7", "+1,14")
     patch.write_text(text)
     errors = lab.call(*words)[2]
     assert "fast: its patches leave fewer places" in errors
@@ -127,6 +128,8 @@ def test_what_patches_have_the_engine_meet_less_often_and_the_compiler_warn_of_i
     assert "met less often one_call in f(); ->a_field in g(), h()\n" in shown
     assert "met elsewhere  two from f(), now g()\n" in shown
     assert "parameters     three(int x), now (int y)\n" in shown
+    assert "met in changed f(): one_call, two\n" in shown
+    assert "limits         faster.patch: atomic_t is a new word whose line" in shown
     assert f"warnings       {warning}" in shown
 
 

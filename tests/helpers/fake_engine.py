@@ -59,6 +59,12 @@ has A_FACT kernel/sched/fair.c? '^int here;'
 true
 """
 
+LIMITS = """\
+[[limit]]
+types = ["atomic_t"]
+what = "is a new word whose line costs nothing"
+"""
+
 SCHEDSIM = """\
 import argparse, json, os, random, sys, time
 parser = argparse.ArgumentParser()
@@ -147,6 +153,7 @@ def write_engine(folder: Path) -> Path:
     folder.mkdir(parents=True)
     (folder / "kernel-sources.mk").write_text("KERNEL_SOURCES := kernel/sched/fair.c fs/seq.c\n")
     (folder / "Makefile").write_text(MAKEFILE)
+    (folder / "limits.toml").write_text(LIMITS)
     (folder / "scripts").mkdir()
     (folder / "scripts/probe").write_text(PROBE)
     (folder / "scripts/probe").chmod(0o755)

@@ -79,6 +79,25 @@ def test_an_option_that_no_build_has_is_named() -> None:
     ]
 
 
+def test_what_the_simulator_cannot_answer_is_named() -> None:
+    """Where a patch asks it more often than its tree, and not in a comment."""
+    lines = [
+        *(" \tatomic_t *old;", "-\tif (atomic_read(&nohz.nr_cpus))", "+\tatomic_t looks;"),
+        *("+\tif (atomic_read(&nohz.nr_cpus) && spin_needbreak(lock))", "+\t/* not xchg() */"),
+        *("+\twhile (!try_cmpxchg(&rq->x, &old, 1)) /* nor read_lock() */", "+\t * cmpxchg(a)"),
+        *("+static atomic64_t *where;", "+int look(atomic_long_t *v);"),
+    ]
+    text = "--- a/kernel/sched/fair.c\n+++ b/kernel/sched/fair.c\n@@ -1,2 +1,8 @@\n"
+    patch = Patch("p.patch", tuple(parse_patch(text + "\n".join(lines) + "\n", "p.patch")))
+    told = list(unseen(patch, find_engine()))
+    assert [re.split(r" (?:is|never|costs) ", line)[0] for line in told] == [
+        "p.patch: spin_needbreak()",
+        "p.patch: try_cmpxchg()",
+        "p.patch: atomic_t",
+    ]
+    assert told[0].endswith("wait for a spinlock (docs/internals/engine.md, Limits).")
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
