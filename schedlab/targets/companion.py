@@ -78,9 +78,9 @@ def serving(
             if not child.running() and not ends:
                 raise HostError(f"the server {name} ended before the run did")
     except (HostError, IncompleteRun) as error:
-        if isinstance(error, SystemLost) or not (words := _last_words(launch, said)):
+        if isinstance(error, SystemLost):
             raise
-        raise type(error)(f"{error}; the last words of {name}: {words}") from error
+        raise _quoting(error, name, launch, said) from None
 
 
 @contextmanager
@@ -103,18 +103,34 @@ def accompanied(
 def _beside(
     system: System, companion: Companion, output: Path, env: dict[str, str]
 ) -> Iterator[None]:
-    with system.beside(_launch(companion.command, output, env)) as child:
-        file, value = companion.ready_file, companion.ready_value
-        if file is not None:
-            await_ready(
-                child,
-                companion.command[0],
-                companion.ready_seconds,
-                lambda: system.read_or(file, "") == value,
-            )
-        yield
-        if not child.running():
-            raise HostError(f"companion {companion.command[0]} ended before the run did")
+    name, launch = companion.command[0], _launch(companion.command, output, env)
+    file, value = companion.ready_file, companion.ready_value
+    failed = None
+    with system.beside(launch) as child:
+        try:
+            if file is not None:
+                await_ready(
+                    *(child, name, companion.ready_seconds),
+                    lambda: system.read_or(file, "") == value,
+                )
+        except SystemLost:
+            raise
+        except HostError as error:
+            failed = error
+        else:
+            yield
+            if not child.running():
+                failed = HostError(f"companion {name} ended before the run did")
+    if failed is not None:  # what it said is here when it has ended
+        raise _quoting(failed, name, launch, {})
+
+
+def _quoting(
+    error: HostError | IncompleteRun, name: str, launch: Launch, said: Mapping[Path, int]
+) -> HostError | IncompleteRun:
+    """Return a failure with the last words of the program that it comes from, if it said any."""
+    words = _last_words(launch, said)
+    return type(error)(f"{error}; the last words of {name}: {words}") if words else error
 
 
 def _printed(system: System, launch: Launch) -> dict[Path, int]:

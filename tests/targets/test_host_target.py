@@ -147,6 +147,11 @@ def test_a_run_waits_for_its_companion_and_ends_it(system: LocalSystem, tmp_path
     [
         ("exit 3", {"ready_file": "/r", "ready_value": "1"}, "sh ended at once"),
         (
+            "echo libbpf: failed: -EACCES >&2; exit 3",
+            {"ready_file": "/r", "ready_value": "1"},
+            "the last words of sh: libbpf: failed: -EACCES",
+        ),
+        (
             "sleep 100",
             {"ready_file": "/r", "ready_value": "1", "ready_seconds": 0.2},
             "sh was not ready after 0.2 s",

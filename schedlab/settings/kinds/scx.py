@@ -15,6 +15,8 @@ _STATE = "/sys/kernel/sched_ext/state"
 _NONE = "disabled"
 _SOURCE = ".bpf.c"
 _NAME = re.compile(r"\w+")
+_READY_SECONDS = 120.0
+"""scx_pair makes 4096 maps before it begins: in an emulated guest, more than ten seconds."""
 
 
 def file_name(scheduler: str) -> str:
@@ -88,7 +90,12 @@ class Scx(WordSetting):
         """Return the scheduler's own program; a run begins when the kernel has enabled it."""
         if not value:
             return Around()
-        program = Companion(command=(f"scx_{value}",), ready_file=_STATE, ready_value="enabled")
+        program = Companion(
+            command=(f"scx_{value}",),
+            ready_file=_STATE,
+            ready_value="enabled",
+            ready_seconds=_READY_SECONDS,
+        )
         return Around(beside=(program,))
 
     def simulated(self, value: str | None) -> Iterator[Simulated]:
