@@ -236,6 +236,10 @@ class _NotUp(HostError):
         self.words = words
 
 
+class _SchedulerRefused(UsageError):
+    """A variant's scheduler is not loaded: its own fault, as one is that does not build."""
+
+
 class SimSession:
     """A simulated machine made ready for one plan."""
 
@@ -256,7 +260,7 @@ class SimSession:
         `warm_up` is how long loads go on before they are measured, as in a plan. The runs of
         `broken` variants fail, for the reasons given.
         """
-        self._broken = broken or {}
+        self._broken = dict(broken or {})
         self.notices = [f"variant {name}: {words}" for name, words in self._broken.items()]
         self.builds = builds
         self._which = which
@@ -272,6 +276,9 @@ class SimSession:
 
     def begin(self, variants: Sequence[Variant], raw: Path) -> None:
         """Write the machine's description below `raw`; try each variant's settings and each file.
+
+        A scheduler that is not loaded fails its own runs, where another variant has none or
+        another.
 
         Raises:
             UsageError: the machine, a setting or a file is refused, in the simulator's words.
@@ -291,12 +298,19 @@ class SimSession:
                 if variant is variants[0] and not Scx.of(variant):
                     raise
                 continue  # Its kernel or scheduler fails: so do its runs, and say why.
+            except _SchedulerRefused as error:
+                self._broken[variant.name] = str(error)
+                if len(self._broken) == len(variants):
+                    raise
+                self.notices.append(str(error))
+                continue
             self._note_missing(variant, result)
+        sound = next(each for each in variants if each.name not in self._broken)
         for model in self._models.values():
             if model.enclosures:
-                asked = {**trial(variants[0]), "workloads": [dict(model.workload)]}
+                asked = {**trial(sound), "workloads": [dict(model.workload)]}
                 try:
-                    self._try(variants[0], raw, asked, model.enclosures)
+                    self._try(sound, raw, asked, model.enclosures)
                 except _NotUp as error:
                     files = ", ".join(enclosure.source for enclosure in model.enclosures)
                     raise HostError(f"the simulator failed with {files}: {error.words}") from None
@@ -415,7 +429,8 @@ class SimSession:
             words = words.replace(f"{machine_file}: ", f"{self._which}: ")
             words = words.replace(f"{place}: ", "")
             about = "" if words.startswith(self._which) else f"variant {variant.name}: "
-            raise UsageError(f"{about}{words} (kernel {build.kernel}, Linux {build.release}).")
+            kind = _SchedulerRefused if words.startswith("sched_ext: ") else UsageError
+            raise kind(f"{about}{words} (kernel {build.kernel}, Linux {build.release}).")
         if ended.status:
             raise _NotUp(f"kernel {build.kernel} does not boot on {self._which}: {words}", words)
         return printed

@@ -91,7 +91,10 @@ for path in knobs:
     if "nosuch" in path:
         end(2, f"writing {path}: No such file or directory")
 if "sched_ext" in scenario:
-    end(3, f"{scenario['sched_ext']['scheduler']}: the scheduler fails")
+    name = scenario["sched_ext"]["scheduler"]
+    if name.startswith("refused"):
+        end(2, f"sched_ext: the kernel does not load {name}: Invalid argument (name)")
+    end(3, f"{name}: the scheduler fails")
 features = scenario["features"]
 # Machines of 7 ns do not feel how fast the scheduler is.
 speed = 1.0 if str(machine["cost"]["line_core"]).startswith("7") else @SPEED@

@@ -451,6 +451,30 @@ def test_a_scheduler_that_does_not_build_leaves_the_others_runs(
     assert all("mine.bpf.c: calls unheard_of" in error for error in failed)
 
 
+def test_a_scheduler_that_is_not_loaded_leaves_the_others_runs(
+    lab: FakeLab, tmp_path: Path
+) -> None:
+    """Alone, or beside others that are not loaded either, it ends the plan before it begins."""
+    (lab.tree / "kernel/sched/ext.c").write_text("int ext;\n")
+    assert lab.call("kernel", "add", "--tree", lab.tree, "--name", "with-ext")[0] == 0
+    source, out = tmp_path / "refused.bpf.c", tmp_path / "out"
+    source.write_text("/* of no words */\n")
+    arguments = ("--kernel", "with-ext", *BENCHMARK, "--blocks", 2)
+    refused = ("--variant", f"x: scx={source}")
+    status, said, errors = run(lab, out, *arguments, *refused, "--variant", "base")
+    assert status == 0, errors
+    ended = {(record.key.variant, record.status) for record in records(out)}
+    assert ended == {("base", "ok"), ("x", "failed")}
+    words = "variant x: sched_ext: the kernel does not load refused.bpf.c: Invalid argument (name)"
+    assert words in said + errors
+    failed = [record.error for record in records(out) if record.key.variant == "x"]
+    assert all(words in error for error in failed)
+    also = ("--variant", f"y: NO_WA_IDLE; scx={source}")
+    status, _, errors = run(lab, tmp_path / "none", *arguments, *refused, *also)
+    assert status == 2
+    assert "sched_ext: the kernel does not load refused.bpf.c" in errors
+
+
 def test_a_kernel_has_proxies_or_schedulers(lab: FakeLab, tmp_path: Path) -> None:
     """As its Kconfig says."""
     recipe = Recipe(name="both", base="6.12", preempt="voluntary", options=("SCHED_PROXY_EXEC=y",))
