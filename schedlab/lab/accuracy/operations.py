@@ -22,6 +22,8 @@ from schedlab.targets.guest.guest import Guest
 from schedlab.targets.vm import VmTarget
 
 ROUNDS = 5
+MOST_FAILED = 5
+"""Rounds that are repeated: a thread that runs late misses a signal, and then waits for ever."""
 _SECONDS = 300.0
 _READY = "ready"
 _TRACING = "/sys/kernel/tracing"
@@ -302,11 +304,27 @@ class Recorder:
                 f"\n  It was compiled by {Path(clang()).name}; the kernel may load what a newer one"
                 " makes of it."
             )
-        for _ in range(ROUNDS):
-            done = guest.run(_ROUND.format(text=text), _SECONDS)
-            if done.status:
-                raise IncompleteRun(f"the script failed under scx_{self._scheduler} in the guest")
-            yield [*listed, *done.out.decode(errors="replace").splitlines()]
+        for lines in rounds(guest, self._scheduler, text):
+            yield [*listed, *lines]
+
+
+def rounds(guest: Guest, scheduler: str, text: str) -> Iterator[list[str]]:
+    """Run the script in a guest under a scheduler; yield the trace of each round that succeeds.
+
+    Raises:
+        IncompleteRun: too many fail.
+    """
+    failed = 0
+    for _ in range(ROUNDS):
+        while (done := guest.run(_ROUND.format(text=text), _SECONDS)).status:
+            failed += 1
+            if failed > MOST_FAILED:
+                said = done.err.strip().splitlines()[-3:] or ["it says nothing"]
+                raise IncompleteRun(
+                    f"the script failed {failed} times under scx_{scheduler} in the guest, the"
+                    f" last time with: {'; '.join(said)}"
+                )
+        yield done.out.decode(errors="replace").splitlines()
 
 
 def refusal(lines: Sequence[str]) -> str:
@@ -333,16 +351,17 @@ def compare(guests: Sequence[Steps], simulated: Steps) -> Iterator[Agreement]:
     A guest has threads of its own, which now and then run where the script's tasks would.
     """
     for task, ours in simulated.items():
-        found = [tuple(_differences(guest[task], ours)) for guest in guests]
-        nearest = min(found, key=len)
-        yield Agreement(task, len(ours), nearest, found.count(()))
+        found = [list(_differences(guest[task], ours)) for guest in guests]
+        nearest = min(found, key=lambda differing: sum(steps for steps, _ in differing))
+        yield Agreement(task, len(ours), tuple(line for _, line in nearest), found.count([]))
 
 
-def _differences(theirs: Sequence[str], ours: Sequence[str]) -> Iterator[str]:
-    """Yield a line for each run of steps that only one of the two has, or has otherwise."""
+def _differences(theirs: Sequence[str], ours: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield each run of steps that only one of the two has, or has otherwise: how many, a line."""
     matcher = SequenceMatcher(None, theirs, ours, autojunk=False)
     for what, begin, end, ours_begin, ours_end in matcher.get_opcodes():
         if what != "equal":
             there = " ".join(theirs[begin:end]) or _NONE
             here = " ".join(ours[ours_begin:ours_end]) or _NONE
-            yield f"step {ours_begin + 1}: {there} in the guest, {here} simulated"
+            line = f"step {ours_begin + 1}: {there} in the guest, {here} simulated"
+            yield max(end - begin, ours_end - ours_begin), line

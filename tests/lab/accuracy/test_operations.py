@@ -1,13 +1,23 @@
 """Operations of a sched_ext scheduler, in a guest and simulated, read and compared."""
 
+from typing import cast
+
+import pytest
+
+from schedlab.base.errors import IncompleteRun
+from schedlab.base.system.shell import Answer
 from schedlab.lab.accuracy.operations import (
+    MOST_FAILED,
+    ROUNDS,
     Agreement,
     compare,
     of_guest,
     of_simulator,
     refusal,
+    rounds,
     unseen,
 )
+from schedlab.targets.guest.guest import Guest
 
 GUEST = """
 0 select_cpu tdx d
@@ -92,3 +102,26 @@ def test_the_nearest_round_of_a_guest_counts() -> None:
     [differs] = compare(guests, {"a": ["x", "w", "z"]})
     assert differs.rounds == 0
     assert differs.differences == ("step 2: y in the guest, w simulated",)
+    # A round of which nothing was recorded differs in one place, but in every step.
+    [differs] = compare([{"a": []}, *guests], {"a": ["v", "y", "w"]})
+    assert len(differs.differences) == 2
+
+
+class _Guest:
+    """Fails so often before it succeeds."""
+
+    def __init__(self, failures: int) -> None:
+        self.failures = failures
+
+    def run(self, script: str, seconds: float) -> Answer:
+        self.failures -= 1
+        return Answer(int(self.failures >= 0), b"one\ntwo\n", "deadlock: all its tasks wait")
+
+
+def test_a_round_that_fails_is_repeated_some_times() -> None:
+    """A thread that is late misses a signal: that says nothing about the order of operations."""
+    guest = cast("Guest", _Guest(MOST_FAILED))
+    assert list(rounds(guest, "x", "{}")) == [["one", "two"]] * ROUNDS
+    guest = cast("Guest", _Guest(MOST_FAILED + 1))
+    with pytest.raises(IncompleteRun, match="under scx_x in the guest, the last time with: deadl"):
+        list(rounds(guest, "x", "{}"))
