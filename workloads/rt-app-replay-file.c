@@ -9,7 +9,7 @@
 
 #define LONGEST_NS	(USEC_PER_DAY * 1000ULL)
 #define LONGEST_MESSAGE	(1 << 30)
-#define MOST_LOCKS	1000000			/* and pools */
+#define MOST_LOCKS	1000000			/* and pools, and gates */
 
 /* What follows the last - of its name; -1: it has no number. */
 static long long id_of(const char *name)
@@ -111,7 +111,8 @@ static enum rt_word word_of(char letter)
 					[RT_W_DEVICE] = 'd', [RT_W_SEND] = 'm',
 					[RT_W_RECEIVE] = 'r', [RT_W_LOCK] = 'l',
 					[RT_W_UNLOCK] = 'u', [RT_W_BARRIER] = 'b',
-					[RT_W_YIELD] = 'y', [RT_W_PUT] = 'p', [RT_W_SERVE] = 'q' };
+					[RT_W_YIELD] = 'y', [RT_W_PUT] = 'p', [RT_W_SERVE] = 'q',
+					[RT_W_PASS] = 'g', [RT_W_OPEN] = 'o' };
 
 	for (size_t i = RT_W_WAIT; i < sizeof(letters); i++)
 		if (letters[i] == letter)
@@ -165,6 +166,12 @@ static void read_step(struct rt_app *app, const struct at *at, const char **text
 			at_refuse(at, "\"%.20s\": locks have numbers from 1 to %d", word, MOST_LOCKS);
 		if (step->ns > app->nr_locks)
 			app->nr_locks = step->ns;
+	}
+	if (step->word == RT_W_PASS || step->word == RT_W_OPEN) {
+		if (!step->ns || step->ns > MOST_LOCKS)
+			at_refuse(at, "\"%.20s\": gates have numbers from 1 to %d", word, MOST_LOCKS);
+		if (step->ns > app->nr_gates)
+			app->nr_gates = step->ns;
 	}
 	if (step->word == RT_W_BARRIER && (!step->ns || step->ns > app->nr_barriers))
 		at_refuse(at, "\"%.20s\": the file has no such barrier", word);

@@ -101,6 +101,33 @@ static void wake(struct rt_replay *r, struct rt_task *other)
 		wl_futex_wake(&other->wakes, 1);
 }
 
+static void pass(struct rt_replay *r, struct rt_gate *gate)
+{
+	int slept = 0;
+
+	answer(r);
+	while (!wl_load(&gate->open)) {
+		wl_add(&gate->waiting, 1);
+		wl_note_wait("a gate of its recording", NULL);
+		wl_futex_wait(&gate->open, 0, WL_NEVER);
+		wl_add(&gate->waiting, -1);
+		slept = 1;
+	}
+	if (slept)
+		wl_record(r->app->woken, wl_now() - gate->opened);
+	r->request = gate->request;
+}
+
+static void open_gate(struct rt_replay *r, struct rt_gate *gate)
+{
+	gate->request = r->request;
+	gate->opened = wl_now();
+	r->handed_on = 1;
+	wl_store(&gate->open, 1);
+	if (wl_load(&gate->waiting))
+		wl_futex_wake(&gate->open, INT_MAX);
+}
+
 static void sleep_until(struct rt_replay *r, const struct rt_task *self, unsigned long long time)
 {
 	if (wl_now() < time)
@@ -234,6 +261,7 @@ void rt_replay_connect(struct rt_app *app)
 	for (struct rt_class *c = app->classes; c; c = c->next)
 		c->answered = wl_histogram();
 	app->lock = wl_new(struct wl_mutex, app->nr_locks + 1);
+	app->gate = wl_new(struct rt_gate, app->nr_gates + 1);
 	app->barrier = wl_new(struct wl_barrier, app->nr_barriers + 1);
 	for (unsigned int i = 1; i <= app->nr_barriers; i++)
 		wl_barrier_init(&app->barrier[i], app->barrier_size[i]);
@@ -322,6 +350,12 @@ static void perform(struct rt_replay *r, struct rt_task *self, const struct rt_s
 			break;
 		case RT_W_UNLOCK:
 			wl_unlock(&r->app->lock[s->ns]);
+			break;
+		case RT_W_PASS:
+			pass(r, &r->app->gate[s->ns]);
+			break;
+		case RT_W_OPEN:
+			open_gate(r, &r->app->gate[s->ns]);
 			break;
 		case RT_W_BARRIER:
 			answer(r);

@@ -14,6 +14,8 @@
  *	rN	receives as many bytes as message N has, and waits until they are there
  *	lN	takes lock N
  *	uN	gives lock N back
+ *	gN	waits until gate N is open
+ *	oN	opens gate N, for all that wait for it at once
  *	bN	waits at barrier N until all of its tasks are there
  *	y	yields its CPU
  *	pN	puts item N of the file into its pool
@@ -30,7 +32,7 @@
 enum rt_word {
 	RT_W_WORK, RT_W_WAIT, RT_W_WAKE, RT_W_START, RT_W_SLEEP, RT_W_GRID, RT_W_ARRIVAL, RT_W_DEVICE,
 	RT_W_SEND, RT_W_RECEIVE, RT_W_LOCK, RT_W_UNLOCK, RT_W_BARRIER, RT_W_YIELD, RT_W_PUT,
-	RT_W_SERVE,
+	RT_W_SERVE, RT_W_PASS, RT_W_OPEN,
 };
 
 enum rt_channel_kind { RT_C_PIPE, RT_C_PACKETS, RT_C_UNIX, RT_C_TCP, RT_C_UDP };
@@ -58,6 +60,13 @@ struct rt_class {
 	struct rt_class	*next;
 	const char	*name;
 	struct wl_histogram *answered;
+};
+
+/* What one call of a thread wakes several others for, once. */
+struct rt_gate {
+	unsigned int	open, waiting;
+	unsigned long long opened;
+	struct rt_request request;		/* that it hands on to each of them */
 };
 
 /* Work that any of several tasks does. */

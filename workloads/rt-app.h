@@ -105,7 +105,8 @@ struct rt_app {
 	struct rt_message *message;		/* by their numbers, from 1 */
 	int		nr_messages;
 	int		replays;		/* has a replay among its events */
-	unsigned int	nr_locks, nr_barriers, nr_pools, nr_items;	/* each from 1 */
+	unsigned int	nr_locks, nr_gates, nr_barriers, nr_pools, nr_items;	/* each from 1 */
+	struct rt_gate	*gate;
 	struct wl_mutex	*lock;
 	struct wl_barrier *barrier;
 	unsigned int	*barrier_size;

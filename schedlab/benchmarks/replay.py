@@ -23,14 +23,14 @@ _RARE = 1_000_000
 """ns of work for each wait, from which on a workload is mostly work."""
 _SOME = 1.0
 """Percentage points."""
-_WORD = re.compile(r"([wrst@dlbp])|(?<![^ ])(\d+)")
-_HANDS_OVER = "wlbp"
+_WORD = re.compile(r"([wrst@dlbpg])|(?<![^ ])(\d+)")
+_HANDS_OVER = "wlbpg"
 """Words for which tasks wait for each other; an item of a pool is waited for once."""
 
 
 def kind_of_replay(words: Iterable[str]) -> str:
     """Return the kind of a recorded workload, of the words of its tasks."""
-    counts = dict.fromkeys("wrst@dlbp", 0)
+    counts = dict.fromkeys("wrst@dlbpg", 0)
     work = 0
     for text in words:
         for letter, ns in _WORD.findall(text):

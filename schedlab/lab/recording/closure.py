@@ -16,6 +16,8 @@ from schedlab.lab.recording.workload import (
     DEVICE,
     GRID,
     LOCK,
+    OPEN,
+    PASS,
     PUT,
     RECEIVE,
     SEND,
@@ -35,7 +37,15 @@ TASK = "task"
 """The class of what a thread costs from its start to its end."""
 _CLASS = {WAIT: WAIT, WAKE: WAKE, START: START, SEND: SEND, RECEIVE: RECEIVE, YIELD: YIELD}
 _CLASS |= dict.fromkeys((SLEEP, GRID, ARRIVAL, DEVICE), SLEEP)
-_CLASS |= {PUT: WAKE, SERVE: WAIT, BARRIER: YIELD, LOCK: YIELD, UNLOCK: YIELD}
+_CLASS |= {
+    OPEN: WAKE,
+    PASS: WAIT,
+    PUT: WAKE,
+    SERVE: WAIT,
+    BARRIER: YIELD,
+    LOCK: YIELD,
+    UNLOCK: YIELD,
+}
 """The time within calls is known, as yield()'s; so entering and leaving are all that is left."""
 _WORK = 30_000
 _ROUNDS = 100

@@ -14,6 +14,8 @@ from schedlab.lab.recording.workload import (
     DEVICE,
     GRID,
     LOCK,
+    OPEN,
+    PASS,
     PUT,
     RECEIVE,
     SEND,
@@ -61,6 +63,12 @@ class _Lock:
 
 
 @dataclass
+class _Gate:
+    opener: int | None = None
+    waiting: list[int] = field(default_factory=list)
+
+
+@dataclass
 class _Pool:
     left: int
     """Items nobody has taken."""
@@ -96,6 +104,13 @@ class IdealRun:
         self._pools = {pool: _Pool(pools.count(pool)) for pool in set(pools)}
         self._taker: dict[int, int] = {}
         """Of each item: the task that took it."""
+        self._gates: dict[int, _Gate] = {}
+        self._waits_at = {
+            LOCK: self._lock,
+            BARRIER: self._arrive,
+            SERVE: self._serve,
+            PASS: self._pass,
+        }
         for task in workload.tasks:
             if task.settings.get("instance", 1):
                 delay = task.delay * 1000
@@ -161,10 +176,11 @@ class IdealRun:
             task.wakers[task.at] = waker
             task.time = max(task.time, when)
             task.ended[task.at] = task.time
-        elif letter in (LOCK, BARRIER, SERVE):
-            go_on = {LOCK: self._lock, BARRIER: self._arrive, SERVE: self._serve}[letter]
-            if not go_on(number, task, task_id):
+        elif letter in self._waits_at:
+            if not self._waits_at[letter](number, task, task_id):
                 return
+        elif letter == OPEN:
+            self._open(number, task.time, task_id)
         elif letter == UNLOCK:
             self._unlock(number, task.time, task_id)
         elif letter == PUT:
@@ -221,6 +237,22 @@ class IdealRun:
             heapq.heappush(self._ready, (task.time, other))
         arrived.clear()
         return True
+
+    def _pass(self, number: int, task: _Going, task_id: int) -> bool:
+        gate = self._gates.setdefault(number, _Gate())
+        if gate.opener is None:
+            gate.waiting.append(task_id)
+            return False
+        task.wakers[task.at] = gate.opener
+        task.ended[task.at] = task.time
+        return True
+
+    def _open(self, number: int, time: int, task_id: int) -> None:
+        gate = self._gates.setdefault(number, _Gate())
+        gate.opener = task_id
+        for waiting in gate.waiting:
+            heapq.heappush(self._ready, (time, waiting))
+        gate.waiting.clear()
 
     def _put(self, item: int, time: int) -> None:
         pool = self._pools[self._workload.items[item - 1].pool]
@@ -317,11 +349,11 @@ def trim(
                 step = (letter, min(number, limit - time))
             elif letter in (WAKE, START) and number not in kept:
                 step = None
-            elif letter in (WAIT, RECEIVE):
+            elif letter in (WAIT, PASS, RECEIVE):
                 wake = run.wake_of(task.id, at)
                 if not wake or wake[1] >= limit:
                     break
-                if wake[0] not in kept if letter == WAIT else is_cut(number):
+                if is_cut(number) if letter == RECEIVE else wake[0] not in kept:
                     step = (ARRIVAL, wake[1])
             elif letter == SEND and is_cut(number):
                 step = None
@@ -423,10 +455,11 @@ def _side_by_side(workloads: Sequence[RecordedWorkload]) -> RecordedWorkload:
     messages: list[Message] = []
     barriers: list[int] = []
     items: list[Item] = []
-    last = dict.fromkeys(("task", "channel", "lock", "pool"), 0)
+    last = dict.fromkeys(("task", "channel", "lock", "gate", "pool"), 0)
     for workload in workloads:
         more = dict.fromkeys((WAKE, START), last["task"])
         more |= dict.fromkeys((LOCK, UNLOCK), last["lock"])
+        more |= dict.fromkeys((PASS, OPEN), last["gate"])
         more |= dict.fromkeys((SEND, RECEIVE), len(messages))
         more |= {BARRIER: len(barriers), PUT: len(items), SERVE: last["pool"]}
         moved = workload.edited(partial(_moved, more))
@@ -436,7 +469,8 @@ def _side_by_side(workloads: Sequence[RecordedWorkload]) -> RecordedWorkload:
         items += [replace(item, pool=item.pool + last["pool"]) for item in moved.items]
         last["task"] += max((task.id for task in workload.tasks), default=0)
         last["channel"] += max((message.channel for message in workload.messages), default=0)
-        last["lock"] += workload.locks()
+        last["lock"] += workload.highest(LOCK)
+        last["gate"] += workload.highest(PASS, OPEN)
         last["pool"] += max((item.pool for item in workload.items), default=0)
     return RecordedWorkload(tasks, {}, messages, barriers, items)
 

@@ -33,6 +33,7 @@ from schedlab.lab.recording.events import (
     Kind,
     Numbers,
 )
+from schedlab.lab.recording.gates import ONE_CALL
 from schedlab.lab.recording.objects import Left, Shared, Steps, split_items, unsafe
 from schedlab.lab.recording.pace import Speeds
 from schedlab.lab.recording.waits import Waits, find_waits
@@ -41,6 +42,7 @@ from schedlab.lab.recording.workload import (
     ARRIVAL,
     DEVICE,
     GRID,
+    PASS,
     SERVE,
     SLEEP,
     START,
@@ -109,10 +111,11 @@ class Inference:
     def _shared(self, waits: Waits, births: Mapping[int, tuple[int, int]]) -> tuple[Steps, Shared]:
         """Return the steps with all objects that tasks can share without waiting for ever."""
         left = Left()
+        cost = None if self.as_written else self.costs.get(WAKE, ONE_CALL)
         cause = waits.cause.copy()
         while True:
             waits.cause[:] = cause
-            shared = Shared(self.work, waits, left, not self.as_written)
+            shared = Shared(self.work, waits, left, cost)
             steps = self._steps(waits, births, shared)
             bad = unsafe(steps.sorted(), shared)
             if not bad:
@@ -148,6 +151,9 @@ class Inference:
         amounts = np.maximum(amounts - slack, 0)
         self._find_grids(waits, letters, amounts, shared.servers)
         amounts[by_task] = 0
+        gated = shared.gate > 0
+        letters[gated], amounts[gated] = ord(PASS), shared.gate[gated]
+        by_task = by_task[~gated[by_task]]
         started = [(place, by, child) for child, (place, by) in births.items() if by >= 0]
         place, by, child = (
             (np.array(column, np.int64) for column in zip(*started, strict=True))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from schedlab.lab.recording.calls import Calls, find_yields
+from schedlab.lab.recording.calls import Calls, find_yields, measured_calls
 from schedlab.lab.recording.causes import CAUSES, ITEM, LOCK_HELD, MEETING, MESSAGE, TASK
 from schedlab.lab.recording.events import CHANNELS, Flags, Numbers
 from schedlab.lab.recording.futexes import (
@@ -16,6 +16,7 @@ from schedlab.lab.recording.futexes import (
     find_futex_calls,
     find_objects,
 )
+from schedlab.lab.recording.gates import find_gates
 from schedlab.lab.recording.messages import Transfers, find_transfers, whole_channels
 from schedlab.lab.recording.pieces import Spans, task_key
 from schedlab.lab.recording.services import find_services
@@ -25,6 +26,8 @@ from schedlab.lab.recording.workload import (
     BARRIER,
     GRID,
     LOCK,
+    OPEN,
+    PASS,
     PUT,
     RECEIVE,
     SEND,
@@ -40,9 +43,9 @@ _BUSY = 0.5
 """Of the time from a lock's first hold to its last: what makes it a lock that is mostly held."""
 _AGAIN = 10
 """Times the work of a hold, up to which a task takes the lock again and again."""
-_STAYS = frozenset(map(ord, (WAIT, RECEIVE, GRID, BARRIER)))
+_STAYS = frozenset(map(ord, (WAIT, PASS, RECEIVE, GRID, BARRIER)))
 """Words that belong to one task, so that no item has them."""
-_WAITS = frozenset(map(ord, (WAIT, RECEIVE, SEND, BARRIER, TAKE)))
+_WAITS = frozenset(map(ord, (WAIT, PASS, RECEIVE, SEND, BARRIER, TAKE)))
 """Words at which a task may wait for another one that waits for a lock it holds."""
 
 
@@ -95,8 +98,11 @@ def _steps(rows: Sequence[tuple[int, int, int, str, int]]) -> Steps:
 class Shared:
     """What tasks share, and the calls by which they use it."""
 
-    def __init__(self, work: Worked, waits: Waits, left: Left, serving: bool) -> None:
-        """Find it, but for what is left out; what waits were for is filled in."""
+    def __init__(self, work: Worked, waits: Waits, left: Left, cost: float | None) -> None:
+        """Find it, but for what is left out; what waits were for is filled in.
+
+        `cost` is that of a call that wakes a task; None: each wake is one of the recording's own.
+        """
         self._work = work
         self.messages: list[Message] = []
         self.futexes, begun, ended = _known_calls(work)
@@ -123,8 +129,11 @@ class Shared:
         self.more = self.more.and_more(self._held_around(yields))
         self.place, self.offset = waits.place.copy(), waits.offset.copy()
         self._fill(waits, taken, transfers, self._rare(begun, ended))
-        if serving:
+        self.gate = np.zeros(len(waits.task), np.int64)
+        """Of each wait, from 1; 0: none."""
+        if cost is not None:
             self._serve(waits, left)
+            self._open(waits, cost)
 
     def _rare(self, begun: Numbers, ended: Numbers) -> set[tuple[int, int]]:
         """Return the task and the first place of waits for locks that are free most of the time.
@@ -219,6 +228,21 @@ class Shared:
             waits.cause[np.array(service.asked)] = list(CAUSES).index(ITEM)
         self.more = self.more.and_more(_steps(rows))
 
+    def _open(self, waits: Waits, cost: float) -> None:
+        """Make a gate of each call that wakes several tasks."""
+        gate = find_gates(self._work, waits, self.futexes, cost)
+        own = np.flatnonzero(gate)
+        own = own[np.argsort(task_key(gate[own], waits.waking[own]), kind="stable")]
+        number, first, size = np.unique(gate[own], return_index=True, return_counts=True)
+        enter, exit_ = waits.waking[own[first]], waits.waking[own[first + size - 1]]
+        task = self._work.pieces.task[waits.waker[own[first]]]
+        free = self.calls.around(task, enter) < 0
+        self.gate = np.where(np.isin(gate, number[free]), gate, 0)
+        columns = (task[free], enter[free], exit_[free])
+        word = np.full(len(columns[0]), ord(OPEN))
+        opened = measured_calls(self._work, *columns, word, number[free])
+        self.calls = self.calls.and_more(opened)
+
     def _known_words(self, left: Left) -> Numbers:
         """Return the futexes of which it is known what they are, or that they are no requests."""
         known = {*self.objects.locks, *self.objects.barriers, *self.objects.pools, *left.words}
@@ -305,9 +329,7 @@ class Shared:
                 strict=True,
             )
         )
-        began = work.worked(task, enter)
-        over = work.worked(task, exit_)
-        return Calls(task, enter, exit_, began, np.maximum(over - began, 0), letter, amount)
+        return measured_calls(work, task, enter, exit_, letter, amount)
 
     # ------------------------------------------------------------------ locks that were free
 

@@ -106,12 +106,11 @@ class _Search:
         partners = self._partners()
         servers: set[int] = set()
         for task in sorted(partners, key=lambda task: (-len(partners[task]), task)):
-            clients = partners[task] - servers
+            clients = self._answered(task, partners[task] - servers)
             if task in left or not clients:
                 continue
             service = self._service(task, clients)
-            turns = len(clients) == 1 and service and service.takes_turns()
-            if service and not turns:
+            if service and (len(clients) > 1 or not service.takes_turns()):
                 servers.add(task)
                 yield service
 
@@ -154,6 +153,14 @@ class _Search:
                 answered.append((at, 0, item))
         found.rows += self._works(server, wakes, answered)
         return found if late <= _COLLECTS * len(asks) else None
+
+    def _answered(self, server: int, clients: set[int]) -> set[int]:
+        """Return the clients that were answered after they had woken the server."""
+        first: dict[int, int] = {}
+        for wait in self._of[server]:
+            first.setdefault(self._waker[wait], self._waking[wait])
+        last = {self._task[answer]: self._place[answer] for answer in self._ends[server]}
+        return {client for client in clients if first[client] < last[client]}
 
     def _asked(self, wait: int, item: int) -> Iterator[Row]:
         """Yield what the client and the server do where a request wakes the server."""

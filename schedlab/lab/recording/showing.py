@@ -11,6 +11,8 @@ from schedlab.lab.recording.workload import (
     DEVICE,
     GRID,
     LOCK,
+    OPEN,
+    PASS,
     PUT,
     RECEIVE,
     SEND,
@@ -24,8 +26,8 @@ from schedlab.lab.recording.workload import (
 _MOST_GROUPS = 30
 _MOST_STUCK = 5
 _COLUMNS = {
-    "waits": (WAIT, BARRIER),
-    "wakes": (WAKE, PUT),
+    "waits": (WAIT, PASS, BARRIER),
+    "wakes": (WAKE, OPEN, PUT),
     "messages": (SEND, RECEIVE),
     "locks": (LOCK,),
     "yields": (YIELD,),

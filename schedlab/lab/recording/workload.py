@@ -19,6 +19,7 @@ _T = TypeVar("_T")
 WAIT, WAKE, START, SLEEP, GRID, ARRIVAL, DEVICE = "w", ">", "+", "s", "t", "@", "d"
 SEND, RECEIVE = "m", "r"
 LOCK, UNLOCK, BARRIER, YIELD = "l", "u", "b", "y"
+PASS, OPEN = "g", "o"
 PUT, SERVE = "p", "q"
 TAKE = "c"
 """Of an item, by a task of a pool; not in files, where SERVE stands for all of them."""
@@ -39,6 +40,8 @@ WORDS: Mapping[str, str] = {
     UNLOCK: "gives lock N back",
     BARRIER: "waits at barrier N until all of its tasks are there",
     YIELD: "yields its CPU",
+    PASS: "waits until gate N is open",
+    OPEN: "opens gate N, for all that wait for it at once",
     PUT: "puts item N into its pool",
     SERVE: "takes items of pool N and does their words, until none is to come",
 }
@@ -49,7 +52,7 @@ _MOST_DIGITS = len(str(_LONGEST_NS))
 _LONGEST_MESSAGE = 1 << 30
 _MOST_POOLS = 1_000_000
 _MOST = (1 << 31) - 1
-_WORD = re.compile(r"([w>+st@dmrlubypq]?)(\d*)")
+_WORD = re.compile(r"([w>+st@dmrlubypqgo]?)(\d*)")
 
 
 @dataclass(frozen=True)
@@ -183,10 +186,10 @@ class RecordedWorkload:
         """Return the work of all tasks and items, ns."""
         return sum(ns for steps in self.all_steps() for letter, ns in steps if not letter)
 
-    def locks(self) -> int:
-        """Return the highest number of a lock."""
+    def highest(self, *letters: str) -> int:
+        """Return the highest number that these words have."""
         numbers = (
-            number for steps in self.all_steps() for letter, number in steps if letter == LOCK
+            number for steps in self.all_steps() for letter, number in steps if letter in letters
         )
         return max(numbers, default=0)
 
@@ -286,7 +289,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _check_once(made: RecordedWorkload) -> None:
-    """Refuse what comes twice: a task's number, its start, an item put into its pool."""
+    """Refuse what comes twice: a task's number, its start, an item's put, a gate's opening."""
     numbers: set[int] = set()
     for task in made.tasks:
         if task.id in numbers:
@@ -294,13 +297,13 @@ def _check_once(made: RecordedWorkload) -> None:
         numbers.add(task.id)
     begun = {task.id for task in made.tasks if task.settings.get("instance", 1)}
     put: set[int] = set()
+    opened: set[int] = set()
+    words = {START: "task {} is started", PUT: "item {} is put", OPEN: "gate {} is opened"}
     for steps in made.all_steps():
         for letter, number in steps:
-            once = {START: begun, PUT: put}.get(letter)
+            once = {START: begun, PUT: put, OPEN: opened}.get(letter)
             if once is not None and number in once:
-                what = "task" if letter == START else "item"
-                does = "is started" if letter == START else "is put"
-                raise UsageError(f"{what} {number} {does} more than once.")
+                raise UsageError(f"{words[letter].format(number)} more than once.")
             if once is not None:
                 once.add(number)
 

@@ -1,12 +1,13 @@
 """Holds of locks that nobody waited for, where a call shows them: a yield within each.
 
-Taking a free lock and giving it back takes no call. But if tasks yield once each time they hold a
-lock, then a yield between two holds of a task, with no other lock taken between them, is within a
-hold of that lock too; and a hold of which only the end is seen began before its yield.
+Taking a free lock and giving it back takes no call. But if a task yields once each time it is seen
+to hold a lock, its other yields are within holds too: of the lock that it was seen to hold last, or
+next. And a hold of which only the end is seen began before its yield.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 
@@ -16,6 +17,10 @@ from schedlab.lab.recording.pieces import Spans, task_key
 
 _ALWAYS = 0.9
 """Of a lock's holds that calls show, the part that has one yield."""
+
+
+_NEVER = np.array([(1 << 34) - 1])
+"""A place after the last one."""
 
 
 class Yielding:
@@ -53,13 +58,23 @@ class Yielding:
     def unseen(self, holds: Sequence[tuple[int, Hold]]) -> Iterator[tuple[int, int]]:
         """Yield the number of the yield and the lock of each hold that no call shows.
 
-        The holds that calls show are given with the place where each began.
+        The holds that calls show are given with the place where each began. A yield between holds
+        of two locks belongs to the nearer one, by the number of yields.
         """
-        own = sorted((hold.task, start, hold.lock, hold.release) for start, hold in holds)
-        for before, after in pairwise(own):
-            task, _, lock, release = before
-            if (task, lock) != (after[0], after[2]) or lock not in self.locks or release < 0:
-                continue
-            ends = np.array([self._calls.exit[release], after[1]])
-            low, high = self._before(np.array([task, task]), ends).tolist()
-            yield from ((number, lock) for number in range(low, high))
+        own = sorted(
+            (hold.task, start, hold.lock, hold.release)
+            for start, hold in holds
+            if hold.lock in self.locks
+        )
+        for task, of_task in groupby(own, key=itemgetter(0)):
+            every = list(of_task)
+            first, last = self._before(np.array([task, task + 1]), np.zeros(2, np.int64)).tolist()
+            begun, lock = first, every[0][2]
+            for _, start, after, release in every:
+                until = int(self._before(np.array([task]), np.array([start]))[0])
+                middle = until if after == lock else (begun + until) // 2
+                yield from ((number, lock) for number in range(begun, middle))
+                yield from ((number, after) for number in range(middle, until))
+                over = self._calls.exit[release : release + 1] if release >= 0 else _NEVER
+                begun, lock = int(self._before(np.array([task]), over)[0]), after
+            yield from ((number, lock) for number in range(begun, last))

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from schedlab.lab.recording.causes import ITEM, TASK
 from schedlab.lab.recording.choice import Choice
-from schedlab.lab.recording.editing import IdealRun
+from schedlab.lab.recording.editing import IdealRun, merge, trim
 from schedlab.lab.recording.inference import infer
-from schedlab.lab.recording.workload import PUT, RecordedWorkload
+from schedlab.lab.recording.workload import PUT, RecordedTask, RecordedWorkload
 from tests.helpers.traces import Line, fork, read, switch, waking, yields
 from tests.lab.recording.test_futexes import LOCK, made_of, wait, wake
 
@@ -149,7 +149,7 @@ def test_a_server_begins_to_serve_when_it_has_started_its_workers() -> None:
     assert server.words == "1000 +11 19000 +12 500 q1"
 
 
-def test_a_lock_is_held_around_each_yield_between_two_holds_that_are_seen() -> None:
+def test_a_lock_is_held_around_each_yield_of_a_task_that_yields_in_all_its_holds() -> None:
     """Two tasks fight for a lock at times; each yields once while it has it."""
     lines = list(begin())
     for at in range(100_000, 100_000 * ROUNDS, 100_000):
@@ -162,8 +162,38 @@ def test_a_lock_is_held_around_each_yield_between_two_holds_that_are_seen() -> N
             *yields(at + 31_000, at + 32_000, 2, B),
             *wake(at + 33_000, 2, B, LOCK, []),
         ]
-    made = made_of(lines)
-    first, *rest = ["l1 y u1"] * 3
-    words = {task.name: task.words for task in made.tasks}
+    words = {task.name: task.words for task in made_of(lines).tasks}
     of_a = " ".join(word for word in words["a"].split() if not word.isdigit())
-    assert of_a.endswith(" ".join([first, *rest] * (ROUNDS - 2)))
+    assert of_a == " ".join(["l1 y u1"] * 3 * (ROUNDS - 1))
+
+
+def test_one_call_that_wakes_several_opens_a_gate() -> None:
+    """Two wakes 300 ns of work apart are of one call, and the one 5 us later is another."""
+    c = ("c", 13)
+    made = recorded(
+        [
+            *begin(),
+            switch(0, 3, IDLE, "R", c),
+            *(switch(1_000, cpu, task, "S", IDLE) for cpu, task in ((1, A), (2, B), (3, c))),
+            switch(2_000, 0, IDLE, "R", SERVER),
+            waking(4_000, 0, SERVER, A),
+            waking(4_300, 0, SERVER, B),
+            waking(9_300, 0, SERVER, c),
+            *(switch(10_000, cpu, IDLE, "R", task) for cpu, task in ((1, A), (2, B), (3, c))),
+            *(switch(12_000, cpu, task, "S", IDLE) for cpu, task in ((1, A), (2, B), (3, c))),
+        ]
+    )
+    words = {task.name: task.words for task in made.tasks}
+    assert words["server"].endswith("2000 o1 5000 >13 2700")
+    assert words["a"] == words["b"] == "1000 g1 2000" and words["c"] == "1000 w 2000"
+    run = IdealRun(made)
+    assert not list(run.stuck()) and run.wake_of(11, 1) == run.wake_of(12, 1)
+
+
+def test_a_gate_stays_one_of_its_own_recording() -> None:
+    """Two recordings beside each other have gates of their own, and no gate is opened twice."""
+    tasks = [RecordedTask(1, "a", "1000 o1"), RecordedTask(2, "b", "g1 500")]
+    both = merge([RecordedWorkload(tasks, {})] * 2)
+    assert [task.words for task in both.tasks] == ["1000 o1", "g1 500", "1000 o2", "g2 500"]
+    only = trim(both, None, ["b"])
+    assert {task.words for task in only.tasks} == {"@1000 500"}
