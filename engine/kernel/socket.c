@@ -11,16 +11,27 @@
 #include "loopback.h"
 
 /*
- * net.core.wmem_default; where autotuning ends for a sender faster than its receiver:
- * net.ipv4.tcp_wmem
+ * `send_buffer`: net.core.wmem_default; of TCP where autotuning ends for a sender faster than its
+ * receiver, net.ipv4.tcp_wmem.  Waiting senders are woken when no more than `writable` of it is
+ * taken: unix_write_space(), sock_def_write_space(), sk_stream_write_space().
  */
-static const unsigned int send_buffer[HW_NR_PROTOCOLS] = {
-	[HW_UNIX] = 212992, [HW_UDP] = 212992, [HW_TCP] = 4 << 20,
+static const struct protocol {
+	const char *name;
+	unsigned long send_buffer, writable;
+} protocols[HW_NR_PROTOCOLS] = {
+	[HW_UNIX] = { "unix", 212992, 212992 / 4 },
+	[HW_UDP] = { "udp", 212992, 212992 / 2 },
+	[HW_TCP] = { "tcp", 4 << 20, (4 << 20) / 3 * 2 },
 };
-#define OVERHEAD	768		/* what a small message takes of it (skb->truesize) */
+
+#define SKB		256	/* struct sk_buff, in whole lines */
+#define SHARED_INFO	320	/* struct skb_shared_info, behind the head of each buffer */
+#define MOST_HEAD	(PAGE_SIZE - SHARED_INFO)
+#define MOST_PAGES	32768UL	/* UNIX_SKB_FRAGS_SZ */
 
 struct buffer {
-	unsigned int left, space;	/* bytes not yet read; what it takes of the limit */
+	unsigned int left;		/* bytes not yet read */
+	unsigned long space;		/* what it takes of the limit */
 };
 
 struct kern_socket {
@@ -34,10 +45,6 @@ struct kern_socket {
 	unsigned long used;		/* space of all buffers */
 	bool closed;
 	wait_queue_head_t readers, writers;
-};
-
-static const char *const kinds[HW_NR_PROTOCOLS] = {
-	[HW_UNIX] = "unix", [HW_UDP] = "udp", [HW_TCP] = "tcp",
 };
 
 struct kern_socket *kern_socket_create(enum hw_protocol protocol)
@@ -73,9 +80,26 @@ static void grow(struct kern_socket *sock)
 	sock->size = size;
 }
 
-static unsigned long space_of(unsigned int bytes)
+/* skb->truesize of a buffer with so many bytes: sock_alloc_send_pskb() */
+static unsigned long truesize(unsigned long bytes)
 {
-	return OVERHEAD + ALIGN(bytes, 256);
+	unsigned long pages = bytes > MOST_HEAD ? min(bytes, PAGE_ALIGN(bytes - MOST_HEAD)) : 0;
+	unsigned long head = ALIGN(bytes - pages, L1_CACHE_BYTES) + SHARED_INFO;
+
+	return SKB + roundup_pow_of_two(head) + PAGE_ALIGN(pages);
+}
+
+/* What a message takes of the limit: unix_stream_sendmsg() */
+static unsigned long space_of(unsigned long bytes)
+{
+	unsigned long space = 0, part;
+
+	do {
+		part = min(bytes, MOST_HEAD + MOST_PAGES);
+		space += truesize(part);
+		bytes -= part;
+	} while (bytes);
+	return space;
 }
 
 static void lock(struct kern_socket *sock, unsigned int bytes)
@@ -86,10 +110,9 @@ static void lock(struct kern_socket *sock, unsigned int bytes)
 	hw_line_settle(&sock->lock);
 }
 
-/* One that is larger than the whole limit goes when nothing else is under way. */
-static bool has_room(const struct kern_socket *sock, unsigned int bytes)
+static bool has_room(const struct kern_socket *sock)
 {
-	return !sock->used || sock->used + space_of(bytes) <= send_buffer[sock->protocol];
+	return sock->used < protocols[sock->protocol].send_buffer;
 }
 
 /* What arrives, or the end. */
@@ -129,10 +152,10 @@ void kern_socket_send(struct kern_socket *sock, unsigned int bytes)
 	bool sent = false;
 
 	shim_syscall_enter(HW_TIME_WRITE);
-	shim_message_send(kinds[sock->protocol], sock->object, bytes);
+	shim_message_send(protocols[sock->protocol].name, sock->object, bytes);
 	shim_file_get(&sock->writer);
 	hw_charge(cost->send + hw_costs.copy_per_kb * bytes / 1024);
-	if (wait_event_interruptible_exclusive(sock->writers, has_room(sock, bytes)))
+	if (wait_event_interruptible(sock->writers, has_room(sock)))
 		goto out;
 	sock->used += space_of(bytes);
 	transmit(sock, bytes);
@@ -164,6 +187,15 @@ static unsigned int take(struct kern_socket *sock, unsigned int bytes)
 	return have;
 }
 
+/* No sender waits exclusively (sock_wait_for_wmem()), so that one wakeup is for all of them. */
+static void wake_senders(struct kern_socket *sock)
+{
+	if (sock->protocol == HW_TCP)
+		wake_up_interruptible_poll(&sock->writers, EPOLLOUT | EPOLLWRNORM);
+	else
+		wake_up_interruptible_sync_poll(&sock->writers, EPOLLOUT | EPOLLWRNORM);
+}
+
 /* What is there, at most so many bytes; 0: closed and empty */
 int kern_socket_receive(struct kern_socket *sock, unsigned int bytes)
 {
@@ -171,19 +203,23 @@ int kern_socket_receive(struct kern_socket *sock, unsigned int bytes)
 	int have = 0;
 
 	shim_syscall_enter(HW_TIME_READ);
-	shim_message_receive(kinds[sock->protocol], sock->object, bytes);
+	shim_message_receive(protocols[sock->protocol].name, sock->object, bytes);
 	shim_file_get(&sock->reader);
 	hw_charge(cost->receive);
-	hw_order();
-	if (wait_event_interruptible_exclusive(sock->readers, shim_socket_readable(sock)))
-		goto out;
-	lock(sock, bytes);
-	have = take(sock, bytes);
+	for (;;) {
+		hw_order();
+		if (wait_event_interruptible(sock->readers, shim_socket_readable(sock)))
+			goto out;
+		lock(sock, bytes);
+		have = take(sock, bytes);
+		if (have || sock->closed)
+			break;
+		hw_line_unlock(&sock->lock);	/* another reader came first */
+	}
 	hw_charge(hw_costs.copy_per_kb * have / 1024);
 	hw_line_unlock(&sock->lock);
-	/* unix_write_space(), sk_stream_write_space(): only when a good part is free again */
-	if (sock->used * 4 <= send_buffer[sock->protocol])
-		wake_up_interruptible_sync_poll(&sock->writers, EPOLLOUT | EPOLLWRNORM);
+	if (sock->used <= protocols[sock->protocol].writable)
+		wake_senders(sock);
 out:
 	shim_message_done(have);
 	shim_file_put(&sock->reader);
