@@ -35,6 +35,7 @@ struct task {
 	int		measured;
 	unsigned long	ops;
 	simtime		runtime_base, looked_runtime;
+	int		wound_scans;		/* so many scans of its memory were asked for */
 };
 
 /* All that programs run in are tasks of the scenario's. */

@@ -223,12 +223,20 @@ static void wind_balance(void)
 	}
 }
 
-/* Of tasks that were there a round ago. */
-static void wind_scans(void)
+/*
+ * Of tasks that were there a round ago: the next scan comes in about the time between two looks, and
+ * then the one after it.  One that did not come is asked for again after a round.
+ */
+static void wind_scans(int looks)
 {
-	for_each_task(t)
-		if (t->instance && t->looked_runtime && kern_numa_scans(&t->kern) < KERN_ROUNDS)
-			kern_wind_scan(&t->kern, t->runtime - t->looked_runtime);
+	for_each_task(t) {
+		int scans = t->instance && t->looked_runtime ? kern_numa_scans(&t->kern) : -1;
+
+		if (scans < 0 || scans >= KERN_ROUNDS || (looks < ROUND && t->wound_scans > scans))
+			continue;
+		kern_wind_scan(&t->kern, (t->runtime - t->looked_runtime) / looks);
+		t->wound_scans = scans + 1;
+	}
 }
 
 /*
@@ -261,6 +269,7 @@ static void begin(void)
 void steady_look(void)
 {
 	simtime half_life = kern_load_half_life;
+	int looks;	/* since a round began */
 
 	if (!watch.began)
 		begin();
@@ -268,15 +277,16 @@ void steady_look(void)
 		return;
 	watch.next += half_life;
 	look();
-	if (elapsed() / half_life % ROUND == 0) {
-		if (elapsed() >= memory())
-			kern_averages_are_built();
-		if (scenario.until_settled && scenario.wind && !watch.warm) {
+	looks = elapsed() / half_life % ROUND;
+	if (looks == 0 && elapsed() >= memory())
+		kern_averages_are_built();
+	if (scenario.until_settled && scenario.wind && !watch.warm) {
+		if (looks == 0)
 			wind_balance();
-			wind_scans();
-		}
-		begin_scan_period();
+		wind_scans(looks ? looks : ROUND);
 	}
+	if (looks == 0)
+		begin_scan_period();
 	if (!watch.settled && !json_array_size(watch.unsettled) &&
 	    (watch.spread || !scenario.wind || !scenario.until_settled)) {
 		watch.settled = 1;
