@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Five tests of UnixBench: copies of one program, each counting how often it gets round
+ * Six tests of UnixBench: copies of one program, each counting how often it gets round
  * its loop.  `Run` starts the copies one after the other and adds up their counts.
  */
 #include "workload.h"
@@ -11,7 +11,7 @@
 
 #define WARM_LOOK	(10 * WL_MSEC)	/* while it warms up, so often it looks whether it has */
 
-enum { DHRY2REG, SYSCALL, PIPE, SPAWN, EXECL };
+enum { DHRY2REG, SYSCALL, PIPE, CONTEXT1, SPAWN, EXECL };
 
 struct bench {
 	int test;
@@ -23,6 +23,8 @@ struct copy {
 	struct bench *bench;
 	unsigned long long start, elapsed;
 	unsigned long loops;
+	struct wl_pipe *there, *back;	/* to its partner, and from it */
+	unsigned int over;
 };
 
 static void dhry2reg(struct copy *c)
@@ -52,6 +54,39 @@ static void pipe_throughput(struct copy *c)
 	}
 }
 
+static void partner(void *arg)
+{
+	struct copy *c = arg;
+
+	for (;;) {
+		wl_pipe_read(c->there, sizeof(long));
+		if (wl_load(&c->over))
+			return;
+		wl_pipe_write(c->back, sizeof(long));
+	}
+}
+
+/* A counter goes to and fro; the partner lives as long as the copy. */
+static void pipe_context_switching(struct copy *c)
+{
+	if (!c->there) {
+		c->there = wl_pipe();
+		c->back = wl_pipe();
+		wl_fork("context1", partner, c);
+	}
+	for (; !wl_alarm_rang(); c->loops++) {
+		wl_pipe_write(c->there, sizeof(long));
+		wl_pipe_read(c->back, sizeof(long));
+	}
+}
+
+static void end_partner(struct copy *c)
+{
+	wl_store(&c->over, 1);
+	wl_pipe_write(c->there, sizeof(long));
+	wl_wait();
+}
+
 static void nothing(void *arg)
 {
 	(void)arg;
@@ -68,7 +103,8 @@ static void spawn(struct copy *c)
 static void until_alarm(void *arg)
 {
 	static void (*const tests[])(struct copy *) = {
-		[DHRY2REG] = dhry2reg, [SYSCALL] = syscall_mix, [PIPE] = pipe_throughput, [SPAWN] = spawn,
+		[DHRY2REG] = dhry2reg, [SYSCALL] = syscall_mix, [PIPE] = pipe_throughput,
+		[CONTEXT1] = pipe_context_switching, [SPAWN] = spawn,
 	};
 	struct copy *c = arg;
 
@@ -81,6 +117,8 @@ static void until_alarm(void *arg)
 	wl_alarm(c->bench->duration);
 	tests[c->bench->test](c);
 	c->elapsed = wl_now() - c->start;
+	if (c->there)
+		end_partner(c);
 }
 
 /* What the program does when it has been executed by itself: an alarm would not outlive that. */
@@ -139,7 +177,7 @@ static void unixbench(void)
 }
 
 static const struct wl_option options[] = {
-	{ "test", 't', WL_WORD, 0, 0, 0, "dhry2reg|syscall|pipe|spawn|execl", "which of UnixBench's tests" },
+	{ "test", 't', WL_WORD, 0, 0, 0, "dhry2reg|syscall|pipe|context1|spawn|execl", "which of UnixBench's tests" },
 	{ "copies", 'c', WL_COUNT, 1, 1, 8192, NULL, "so many at a time" },
 	{ "duration", 0, WL_TIME, 10 * (long long)WL_SEC, WL_MSEC, 3600 * (long long)WL_SEC, NULL,
 	  "how long each counts" },
@@ -148,7 +186,7 @@ static const struct wl_option options[] = {
 
 WORKLOAD(unixbench) = {
 	.name = "unixbench",
-	.summary = "loops of work, system calls, pipe, fork and exec",
+	.summary = "loops of work, system calls, pipes, fork and exec",
 	.original = "UnixBench 5.1.3",
 	.options = options,
 	.main = unixbench,

@@ -1,4 +1,4 @@
-"""UnixBench: five of its tests, as one copy or several (your own build; `pgms` in PATH)."""
+"""UnixBench: six of its tests, as one copy or several (your own build; `pgms` in PATH)."""
 
 from schedlab.benchmarks.benchmark import Command, Output, Span, Values
 from schedlab.benchmarks.copies import SCRIPT, copies_of, read_copies
@@ -13,6 +13,7 @@ _TESTS = {
     "dhry2reg": "Dhrystone: plain work.",
     "syscall": "A mix of five short system calls.",
     "pipe": "One process writes 512 bytes into a pipe and reads them.",
+    "context1": "Two processes pass a counter to and fro over two pipes.",
     "spawn": "Fork, exit and wait, again and again.",
     "execl": "A program that executes itself.",
 }

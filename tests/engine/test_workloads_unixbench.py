@@ -70,6 +70,16 @@ def test_pipe_never_waits(sim: Simulator) -> None:
     assert load.counters["switches:voluntary"] < 0.01 * load["lps"] * 0.05
 
 
+def test_context1_switches_twice_a_loop(sim: Simulator) -> None:
+    """On one CPU: to the partner and back, with an end for both."""
+    asked = scenario("unixbench", test="context1", duration="50ms")
+    asked["workloads"][0]["affinity"] = "0"
+    load = Load(sim, "smp4", asked)
+    switches = 2 * load["lps"] * 0.05
+    assert load.counters["sched:sched_switch"] == pytest.approx(switches, rel=0.01)
+    assert load.counters["sched:sched_process_exit"] >= 2
+
+
 def test_spawn_forks_and_waits(sim: Simulator) -> None:
     load = bench(sim, "smp4", "spawn")
     forks = load["lps"] * 0.1
@@ -83,7 +93,7 @@ def test_execl_is_one_process(sim: Simulator) -> None:
     assert load.counters["sched:sched_process_fork"] == 2
 
 
-@pytest.mark.parametrize("test", ["syscall", "spawn", "execl"])
+@pytest.mark.parametrize("test", ["syscall", "context1", "spawn", "execl"])
 def test_repeats(sim: Simulator, test: str) -> None:
     asked = scenario("unixbench", test=test, copies=3, duration="20ms")
     first, again, other = (Load(sim, "numa16", asked, seed) for seed in (1, 1, 2))
@@ -93,4 +103,4 @@ def test_repeats(sim: Simulator, test: str) -> None:
 
 def test_bad_parameters(sim: Simulator) -> None:
     said = refused(sim, "smp4", scenario("unixbench", test="whetstone"))
-    assert "one of dhry2reg|syscall|pipe|spawn|execl" in said
+    assert "one of dhry2reg|syscall|pipe|context1|spawn|execl" in said

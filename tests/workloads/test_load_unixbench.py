@@ -5,7 +5,7 @@ import pytest
 from tests.helpers.load import refused, run
 
 
-@pytest.mark.parametrize("test", ["dhry2reg", "syscall", "pipe", "spawn", "execl"])
+@pytest.mark.parametrize("test", ["dhry2reg", "syscall", "pipe", "context1", "spawn", "execl"])
 def test_counts(test: str) -> None:
     assert run("unixbench", test=test, copies=2, duration="200ms")["lps"] > 0
 
