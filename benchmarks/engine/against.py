@@ -32,8 +32,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 Json = dict[str, Any]
 MACHINE = "epyc-7713-2p-nps1"
-BASELINE = "0f1324a"
-"""The commit of which issue 19 asks for a third of the time."""
+BASELINE = "2341d85"
+"""The commit of 25 November 2026 that docs/internals/engine-speed.md compares with."""
 
 
 def scenario(**workload: object) -> Json:
