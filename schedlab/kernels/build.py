@@ -18,7 +18,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -30,6 +30,8 @@ from schedlab.kernels import EngineChanged, HostRefused, KernelError
 from schedlab.kernels.cache import disk_errors, full_disk, only_one, write_whole
 from schedlab.kernels.engine import Engine
 from schedlab.kernels.facts import changed_by_patches, facts_of
+from schedlab.kernels.failures import what_failed
+from schedlab.kernels.part import PROGRAM, Part
 from schedlab.kernels.patches import check_inside, read_patch
 from schedlab.kernels.process import lines, output, plain_environment
 from schedlab.kernels.progress import Step, Watch
@@ -39,7 +41,6 @@ from schedlab.kernels.tracepoints import event_fields
 from schedlab.kernels.tree import check_whole
 from schedlab.kernels.warnings import new_warnings
 
-PROGRAM = "schedsim"
 _INFO = "build.json"
 _EVENTS = "events.json"
 """Beside it: the fields of the events that the simulator can trace."""
@@ -58,24 +59,10 @@ _UNDER_WAY = ".under-way"
 _TOOLS = {"make": "make", "bc": "bc", "patch": "patch", "objdump": "binutils"}
 _SAID = re.compile(r"^  (CC|LD|GEN|STUBS)\b.* (\S+)$")
 _WOULD_SAY = re.compile(r"^\s*(@:|printf '  )")
-_COMPILER_ERROR = re.compile(r"^(\S+?):(\d+):(?:\d+:)? (?:fatal )?[Ee]rror: (.*)$", re.M)
-"""The compiler's, or the assembler's."""
 _KILLED = re.compile(r"^.*(?:Killed signal terminated|fatal error: Killed|Error 137).*$", re.M)
 _FULL_BYTES = 1 << 16
 """With less room than this on the disk it is what made a build fail."""
-_HOOKED = re.compile(r'error: pasting "SHIM_DECLARES_" and "(\S+)"((?:(?!error:).)*)', re.S)
-"""A call that engine/hooked/hook.h cannot make a call of its own."""
-_DECLARED = re.compile(
-    r"hook\.h:\d+:\d+: error: expected identifier or '\('((?:(?!error:).)*)", re.S
-)
-"""A declaration that it took for a call."""
-_EXPANDED = re.compile(r"^(\S+?):(\d+):\d+: note: in expansion of macro .(\w+)", re.M)
-_ARITY = re.compile(r'macro "\w+" (?:requires|passed) ')
-_ARGUMENT = re.compile(r"passing argument \d+ of |too (?:few|many) arguments to function ")
-_ASSERTED = re.compile(r"static assertion failed: \"(.*)\"$", re.M)
 _FEATURE = re.compile(r"^SCHED_FEAT\((\w+)\s*,", re.M)
-_SCHEDULER = re.compile(r"^scx: (.*)$", re.M)
-"""Why a scheduler is refused (engine/scripts/scx/native.py)."""
 _OURS = (
     "KERNEL",
     "HZ",
@@ -139,27 +126,6 @@ class Build(Data):
         """Return the fields of each event that it can trace."""
         found = json.loads((self.program.parent / _EVENTS).read_bytes())
         return {name: tuple(fields) for name, fields in found.items()}
-
-
-@dataclass(frozen=True)
-class _Part:
-    """One call of make: what goes in, and where its objects are."""
-
-    objects: Path
-    variables: dict[str, str]
-    recipe: Recipe
-    scheduler: Scheduler | None = None
-
-    @property
-    def what(self) -> str:
-        """Return its name for people."""
-        scheduler = f" with {self.scheduler.name}" if self.scheduler else ""
-        return f"{self.recipe.name} ({self.recipe.config}){scheduler}"
-
-    @property
-    def program(self) -> Path:
-        """Return where make leaves the simulator."""
-        return Path(self.variables.get("SCX_OUT", self.objects)) / PROGRAM
 
 
 class Builder:
@@ -298,7 +264,7 @@ class Builder:
         named = {"kernel": recipe.name, "patches": recipe.patch_names}
         return build.model_copy(update={**named, "configuration": recipe.configuration})
 
-    def _part(self, recipe: Recipe, base: Base, unpatched: _Part | None) -> _Part:
+    def _part(self, recipe: Recipe, base: Base, unpatched: Part | None) -> Part:
         """Describe the make of a recipe; objects of a tree that changes stay where they are."""
         if recipe.patches:
             # With a changed engine they begin anew too: taking the base's objects is the quick way.
@@ -334,9 +300,9 @@ class Builder:
             variables["SANITIZE"] = "1"
         for place in (self.shelf.folder, base.tree, self.engine.folder):
             _check_path(place)
-        return _Part(objects, variables, recipe)
+        return Part(objects, variables, recipe)
 
-    def _with_base(self, part: _Part) -> _Part:
+    def _with_base(self, part: Part) -> Part:
         """Return a part that takes objects from another build, if it has none and there is one."""
         if part.objects.exists():
             return part
@@ -347,7 +313,7 @@ class Builder:
                 return replace(part, variables=part.variables | {"BASE": str(base)})
         return part
 
-    def _with_scheduler(self, part: _Part, scheduler: Scheduler, key: str) -> _Part:
+    def _with_scheduler(self, part: Part, scheduler: Scheduler, key: str) -> Part:
         """Link a scheduler to the objects of a part, in a folder of its own."""
         sources = (scheduler.source, *scheduler.parts)  # of paths that make can work with
         more = {
@@ -366,7 +332,7 @@ class Builder:
         marks = (self.shelf.folder / "objects").glob(f"*/{_OF}")
         return [mark.parent for mark in marks if mark.read_text() == name]
 
-    def _make(self, part: _Part) -> None:
+    def _make(self, part: Part) -> None:
         """Update the objects of one part; one process at a time."""
 
         def waiting(holder: str) -> None:
@@ -397,18 +363,18 @@ class Builder:
     def _log(self, name: str) -> Path:
         return self.shelf.folder / _LOGS / f"{name}.log"
 
-    def _failed(self, part: _Part, printed: Sequence[str]) -> str:
+    def _failed(self, part: Part, printed: Sequence[str]) -> str:
         """Return what stopped make, with its log; objects that no later build takes are dropped."""
         log = self._log(part.recipe.name)
         write_whole(log, "".join(f"{line}\n" for line in printed))
-        failed = f"{_what_failed(part, printed, self.engine)}\n  All of make's words: {log}"
+        failed = f"{what_failed(part, printed, self.engine)}\n  All of make's words: {log}"
         if changed := self._changed_facts(part):
             failed += f"\n  {changed}"
         if part.recipe.patches and not (part.objects / PROGRAM).exists():
             shutil.rmtree(part.objects, ignore_errors=True)
         return failed
 
-    def _check_host(self, part: _Part, printed: Sequence[str]) -> None:
+    def _check_host(self, part: Part, printed: Sequence[str]) -> None:
         """Refuse to blame the sources for what the host did to a make that failed.
 
         Raises:
@@ -423,7 +389,7 @@ class Builder:
                 f"building {part.what}: {killed[0].strip()}: was there too little memory?"
             )
 
-    def _run_make(self, part: _Part, shown: ExitStack, descriptor: int) -> tuple[int, list[str]]:
+    def _run_make(self, part: Part, shown: ExitStack, descriptor: int) -> tuple[int, list[str]]:
         """Run make; from its first step on it is shown as a task that ends with `shown`."""
         argv = ["make", "--no-print-directory", "-C", str(self.engine.folder)]
         argv += [f"{name}={value}" for name, value in part.variables.items()]
@@ -446,7 +412,7 @@ class Builder:
                     step(min(done / total, 1.0), match[2])
         return int(printed.pop()), printed
 
-    def _keep(self, recipe: Recipe, base: Base, part: _Part, key: str, seconds: float) -> Build:
+    def _keep(self, recipe: Recipe, base: Base, part: Part, key: str, seconds: float) -> Build:
         folder = self._folder(key)
         folder.mkdir(parents=True, exist_ok=True)
         program = folder / PROGRAM
@@ -514,7 +480,7 @@ class Builder:
             )
         return build
 
-    def _changed_facts(self, part: _Part) -> str:
+    def _changed_facts(self, part: Part) -> str:
         """Return a sentence on the tree's facts that the patches of a part change, or nothing."""
         if not part.recipe.patches:
             return ""
@@ -522,7 +488,7 @@ class Builder:
         changed = changed_by_patches(self.engine, tree, part.objects)
         return f"{part.recipe.name}: {changed}" if changed else ""
 
-    def _warnings(self, part: _Part, base: Base) -> tuple[str, ...]:
+    def _warnings(self, part: Part, base: Base) -> tuple[str, ...]:
         files = [self.shelf.patch_file(patch) for patch in part.recipe.patches]
         touched = {change.path for file in files for change in read_patch(file).changes}
         unpatched = part.variables.get("BASE")
@@ -562,93 +528,6 @@ def _check_path(place: Path) -> None:
             f"{place}: make cannot work with a blank or one of : $ # ' \" in a path."
             "\n  Name another folder, e.g. in SCHEDLAB_CACHE."
         )
-
-
-def _what_failed(part: _Part, printed: Sequence[str], engine: Engine) -> str:
-    """Return the one thing that stopped make."""
-    text = "".join(f"{line}\n" for line in printed)
-    listed = re.search(r"^undefined (data )?symbols.*:\n((?:\w+\n)+)", text, re.M)
-    if listed:
-        names = ", ".join(listed[2].split())
-        if listed[1]:
-            return f"{part.what} needs data the engine does not have: {names}."
-        stubs = engine.folder / "stubs.txt"
-        return (
-            f"{part.what} calls functions the engine does not have: {names}."
-            f"\n  If no run reaches them, add them to {stubs}; else the engine must answer them."
-        )
-    if "jansson.h: No such file" in text:
-        return f"{part.what}: jansson is not installed.\n  Install: apt-get install libjansson-dev"
-    if refused := _SCHEDULER.search(text):
-        return f"{refused[1]}."
-    asserted = _ASSERTED.search(text)
-    if asserted:
-        return f"{part.what}: {asserted[1]}"
-    hooked = _HOOKED.search(text)
-    if hooked and (expanded := _EXPANDED.findall(hooked[2])):
-        sign, (file, line, name) = hooked[1], expanded[-1]
-        return (
-            f"{part.what}: {file.removeprefix(f'{part.objects}/src/')}:{line}: an argument of"
-            f" {name}() begins with '{sign}'."
-            f"\n  The simulator sees the calls of {name}() by a macro, whose arguments have to"
-            f" begin with a name: give it a variable."
-        )
-    declared = _DECLARED.search(text)
-    if declared and (expanded := _EXPANDED.findall(declared[1])):
-        file, line, name = expanded[-1]
-        return (
-            f"{part.what}: {file.removeprefix(f'{part.objects}/src/')}:{line}: {name}() is declared"
-            " with a first parameter of a type whose name the simulator does not know."
-            f"\n  Add its first word to those of {engine.folder / 'hooked/hook.h'}."
-        )
-    error = _COMPILER_ERROR.search(text)
-    if error and part.scheduler and part.scheduler.has(Path(error[1])):
-        return (
-            f"{part.scheduler.name} does not compile against {part.recipe.name}:"
-            f" {error[1]}:{error[2]}: {error[3]}"
-        )
-    if error:
-        hooked_call = _at_a_hook(text[error.start() :], error, engine.folder / "hooked")
-        file, line, name = hooked_call or (error[1], error[2], "")
-        file = file.removeprefix(f"{part.objects}/src/")
-        if name:
-            return (
-                f"{part.what}: {file}:{line}: the simulator sees the calls of {name}() by a macro"
-                f" (engine/hooked), which cannot pass this one on: {error[3]}"
-                f"\n  Do the patches change what {name}() takes or returns?"
-            )
-        return f"{part.what} does not compile: {file}:{line}: {error[3]}"
-    linker = re.search(r"undefined reference to [`']?([\w.]+)", text)
-    if linker:
-        return f"{part.what} does not link: {linker[1]} is undefined."
-    if absent := re.search(r"No rule to make target '[^']*/k/([^']+)\.o'", text):
-        return f"{part.what} needs {absent[1]}.c, which its tree does not have."
-    last = [line for line in printed if line.strip() and not line.startswith("  ")]
-    return f"{part.what} could not be built: {last[-1] if last else 'make failed'}"
-
-
-def _at_a_hook(text: str, error: "re.Match[str]", hooked: Path) -> tuple[str, str, str] | None:
-    """Return file, line and function of the call that a hook cannot pass on, if that is an error.
-
-    Args:
-        text: what the compiler said, from the error on.
-        error: where it is, as the compiler has it, and what.
-        hooked: the folder of the hooks.
-    """
-    of_macro = _ARITY.match(error[3])
-    following = text.partition("\n")[2]
-    if not of_macro:
-        following = re.split(r"^\S+: (?:error|warning): ", following, flags=re.M)[0]
-    calls = [
-        (file, line, name)
-        for file, line, name in _EXPANDED.findall(following)
-        if not file.startswith(f"{hooked}/")
-    ]
-    if of_macro:
-        calls = [call for call in calls if call[:2] == (error[1], error[2])]
-    elif not error[1].startswith(f"{hooked}/") and not _ARGUMENT.match(error[3]):
-        return None
-    return calls[0] if calls and f"{hooked}/" in following else None
 
 
 def _changed_calls(file: Path) -> dict[str, list[tuple[str, str]]]:

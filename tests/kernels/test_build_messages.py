@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from schedlab.kernels.build import _what_failed
 from schedlab.kernels.engine import find_engine
+from schedlab.kernels.failures import what_failed
 
 HOOKS = """\
 #define __used __attribute__((used))
@@ -119,4 +119,4 @@ def _said(tmp_path: Path, fair: str) -> str:
     made = _compiled(tmp_path, fair)
     engine: Any = SimpleNamespace(folder=tmp_path)
     part: Any = SimpleNamespace(what="mine", objects=tmp_path / "objects", scheduler=None)
-    return _what_failed(part, made.stderr.splitlines(), engine)
+    return what_failed(part, made.stderr.splitlines(), engine)
