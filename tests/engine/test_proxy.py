@@ -129,3 +129,25 @@ def test_what_a_system_call_cannot_do_is_refused(plain: Simulator) -> None:
     asked: Json = {"duration": "9ms", "tasks": [once("t", "0ms", "0", hold("a", {"exec": True}))]}
     said = refused(plain, machine("smp4"), asked)
     assert "tasks[0].program[0].body[0]: a system call runs, sleeps and holds mutexes" in said
+
+
+def test_an_owner_runs_whatever_its_cookie(proxies: Simulator) -> None:
+    """7.3 asks for the donor's alone: a gap of its own, which ends a run. docs/manual/kernels.md."""
+    tasks = [
+        {
+            "name": f"t{number}",
+            "cookie": "abc"[number % 3],
+            "program": [
+                hold(f"m{number % 4}", {"run": ["200us", "2ms"]}, {"sleep": ["50us", "300us"]}),
+                {"run": ["100us", "1ms"]},
+                {"sleep": ["100us", "900us"]},
+            ],
+        }
+        for number in range(12)
+    ]
+    done = proxies.start("smt8", {"duration": "2s", "tasks": tasks}, "--seed", "2")
+    assert done.returncode == 3
+    assert "different core scheduling cookies" in done.stderr
+    for task in tasks:
+        del task["cookie"]
+    assert proxies.start("smt8", {"duration": "200ms", "tasks": tasks}).returncode == 0
