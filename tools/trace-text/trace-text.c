@@ -421,7 +421,7 @@ static int32_t read_channel(const struct part *kind)
 	return 0;
 }
 
-static void tell_name(struct reader *r, const char *text, const struct task_parts *of,
+static void tell_name(struct reader *r, const char *text, const struct task_parts *of, bool begins,
 		      const struct part *parts, struct named *named, struct found *found)
 {
 	const struct part *name = &parts[of->name];
@@ -431,7 +431,9 @@ static void tell_name(struct reader *r, const char *text, const struct task_part
 	bool same = known->used && known->task == task && known->length == name->length &&
 		    !memcmp(known->name, name->at, name->length);
 
-	if (same && (priority == NO_PRIORITY || priority == known->priority))
+	if (begins)
+		known->used = false;
+	else if (same && (priority == NO_PRIORITY || priority == known->priority))
 		return;
 	if (!known->used || known->task != task || priority != NO_PRIORITY)
 		known->priority = priority;
@@ -441,7 +443,8 @@ static void tell_name(struct reader *r, const char *text, const struct task_part
 		known->length = name->length;
 		memcpy(known->name, name->at, name->length);
 	}
-	named[found->named++] = (struct named){ task, priority, name->at - text, name->length };
+	named[found->named++] = (struct named){ task, priority, begins, name->at - text,
+						 name->length };
 }
 
 static bool match(const struct shape *shape, const struct part *text, struct part *parts)
@@ -498,7 +501,7 @@ static void read_event(struct reader *r, const char *text, const struct line *l,
 	if (shape->channel != NONE)
 		event->one = read_channel(&parts[shape->channel]);
 	for (int i = 0; i < shape->nr_tasks; i++)
-		tell_name(r, text, &shape->tasks[i], parts, named, found);
+		tell_name(r, text, &shape->tasks[i], shape->kind == FORK, parts, named, found);
 }
 
 void trace_text_read(struct reader *r, const char *text, size_t length, struct event *events,

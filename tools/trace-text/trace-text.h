@@ -52,10 +52,11 @@ struct event {
 /* Of the upper half of a futex's address, in `two`: other processes have other words there. */
 #define FUTEX_IS_PRIVATE (INT32_C(1) << 30)
 
-/* A task's name or priority, where it differs from the one reported last. */
+/* A task's name or priority, where it differs from the one reported last, or the task begins. */
 struct named {
 	int32_t task;
 	int32_t priority;
+	uint32_t begins;		/* what was reported of this number before is of another task */
 	uint32_t name;			/* where in the text, and how long */
 	uint32_t length;
 };

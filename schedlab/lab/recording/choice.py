@@ -53,8 +53,7 @@ def kernels_part(name: str) -> str:
 
 def chosen_tasks(events: Events, lives: Lives, choice: Choice) -> Flags:
     """Return which tasks are taken: by their names, and by what was asked as it was recorded."""
-    pids = lives.pid.tolist()
-    taken = np.array([choice.takes(events.names.get(pid, "task")) for pid in pids], bool)
+    taken = np.array([choice.takes(name) for name, _ in lives.known(events)], bool)
     if not events.setup or not events.setup.roots:
         return taken
     family = set(events.setup.roots)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from schedlab.lab.recording.events import Events, Numbers
+from schedlab.lab.recording.events import DEFAULT_PRIORITY, Events, Numbers
 
 EVENT = np.dtype(
     [
@@ -32,11 +32,18 @@ class Columns:
     pieces: list[NDArray[np.void]] = field(default_factory=list)
     names: dict[int, str] = field(default_factory=dict)
     priorities: dict[int, int] = field(default_factory=dict)
+    earlier: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
+    """Name and priority of each task that had a process number before the last one."""
     count: int = 0
     damaged: int = 0
     lost: int = 0
     first_damaged: str = ""
     notes: list[str] = field(default_factory=list)
+
+    def begin_task(self, pid: int) -> None:
+        """Keep what is known of the task that had a process number: another one has it now."""
+        name, priority = self.names.pop(pid, ""), self.priorities.pop(pid, DEFAULT_PRIORITY)
+        self.earlier.setdefault(pid, []).append((name, priority))
 
     def sorted(self) -> Events:
         """Return the events by time, with what is wrong about them; there is one at least."""
@@ -75,6 +82,7 @@ class Columns:
             *(ns, cpu, kind, context, current, one, two, three),
             names=self.names,
             priorities=self.priorities,
+            earlier=self.earlier,
             notes=notes,
         )
 

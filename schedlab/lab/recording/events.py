@@ -42,6 +42,8 @@ class Kind(IntEnum):
 
 FUTEX_IS_PRIVATE = 1 << 30
 """In `two` of a futex: the address is one of the caller's process."""
+DEFAULT_PRIORITY = 120
+"""Of nice 0, as the kernel counts."""
 CHANNELS = ("pipe", "packets", "unix", "tcp", "udp")
 """Kinds of pipes and sockets; `packets` are a pipe that keeps messages apart (O_DIRECT)."""
 
@@ -82,10 +84,21 @@ class Events:
     """The last name of each task."""
     priorities: Mapping[int, int] = field(default_factory=dict)
     """The last priority of each task, as the kernel counts: 120 is nice 0, below 100 real-time."""
+    earlier: Mapping[int, Sequence[tuple[str, int]]] = field(default_factory=dict)
+    """Name and priority of the tasks that had a process number before, by their forks."""
     notes: Sequence[str] = field(default_factory=tuple)
     """What is wrong or lacks, a sentence each."""
     setup: Setup | None = None
     """What was set for the tasks, where `schedlab record` made the trace."""
+
+    def known(self, pid: int, life: int) -> tuple[str, int]:
+        """Return the last name and priority of the task that had a number after so many forks."""
+        earlier = self.earlier.get(pid, ())
+        if life < len(earlier):
+            name, priority = earlier[life]
+        else:
+            name, priority = self.names.get(pid, ""), self.priorities.get(pid, DEFAULT_PRIORITY)
+        return name or "task", priority
 
     @property
     def machine(self) -> Machine | None:

@@ -139,9 +139,7 @@ class Inference:
         by_task = np.flatnonzero(waits.cause == order.index(TASK))
         letters = np.full(len(waits.task), ord(SLEEP))
         amounts = np.maximum(waits.ended - waits.began, 0)
-        realtime = np.array(
-            [self.events.priorities.get(int(pid), 120) < 100 for pid in self.pieces.lives.pid]
-        )
+        realtime = np.array(self.work.priorities) < 100
         slack = np.where(realtime[waits.task], 0, TIMER_SLACK)
         letters[by_task] = ord(WAIT)
         outside = waits.cause == order.index(OUTSIDE)
@@ -250,7 +248,7 @@ class Inference:
 
     def _settings(self, task: int, births: Mapping[int, tuple[int, int]]) -> dict[str, Any]:
         pid = int(self.pieces.lives.pid[task])
-        priority = self.events.priorities.get(pid, 120)
+        priority = self.work.priorities[task]
         settings: dict[str, Any] = {}
         if 0 <= priority < 100:
             settings |= {"policy": "SCHED_FIFO", "priority": max(99 - priority, 1)}
@@ -284,9 +282,9 @@ class Inference:
         return found
 
     def _reused(self) -> int:
-        """Return how many process numbers were of several chosen tasks."""
-        _, lives = np.unique(self.pieces.lives.pid[self.taken], return_counts=True)
-        return int(np.count_nonzero(lives > 1))
+        """Return how many process numbers were of several chosen tasks, and which is not told."""
+        pids, lives = np.unique(self.pieces.lives.pid[self.taken], return_counts=True)
+        return sum(pid not in self.events.earlier for pid in pids[lives > 1].tolist())
 
     def _without_processes(self) -> bool:
         """Return whether private futexes are used, of processes that the trace does not name."""
@@ -323,7 +321,7 @@ class Inference:
                 "Neither flags nor interrupts are recorded: a wake by an interrupt counts as one by"
                 " the task that was interrupted."
             )
-        if any(self.events.priorities.get(int(pid)) == -1 for pid in self.pieces.lives.pid):
+        if -1 in self.work.priorities:
             notes.append("Deadline tasks are replayed as normal ones: a trace lacks their budget.")
         notes.append(
             "Not seen in a trace: spinning in user space (it counts as work), memory and caches,"

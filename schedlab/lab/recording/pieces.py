@@ -116,6 +116,12 @@ class Lives:
         """Return the process number of each task."""
         return self._lives >> _SHIFT
 
+    def known(self, events: Events) -> list[tuple[str, int]]:
+        """Return the name and the priority of each task."""
+        number = self._lives & ((1 << _SHIFT) - 1)
+        both = zip(self.pid.tolist(), number.tolist(), strict=True)
+        return [events.known(pid, life) for pid, life in both]
+
     def task(self, pid: Numbers, place: Numbers) -> Numbers:
         """Return whose life it is at a place of the trace; -1 where that one never ran."""
         keys = self._keys(pid, place)

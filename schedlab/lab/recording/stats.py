@@ -57,7 +57,7 @@ def trace_stats(
 ) -> TraceStats:
     """Return what a trace shows of the chosen tasks."""
     pieces = find_pieces(events)
-    names = [events.names.get(int(pid), "task") for pid in pieces.lives.pid]
+    names = [name for name, _ in pieces.lives.known(events)]
     group_names = sorted({group_of(name) for name in names})
     group = np.array([group_names.index(group_of(name)) for name in names], np.int64)
     taken = chosen_tasks(events, pieces.lives, choice)

@@ -25,7 +25,9 @@ _LOST = re.compile(rb"LOST (?:lost )?(\d{1,18})")
 _NO_PRIORITY = -(1 << 31)
 _SHOWN = 80
 
-_NAMED = np.dtype([("task", "<i4"), ("priority", "<i4"), ("name", "<u4"), ("length", "<u4")])
+_NAMED = np.dtype(
+    [("task", "<i4"), ("priority", "<i4"), ("begins", "<u4"), ("name", "<u4"), ("length", "<u4")]
+)
 """As tools/trace-text/trace-text.h has it."""
 
 
@@ -63,7 +65,9 @@ class _Reader:
         if found.events:
             columns.pieces.append(events[: found.events].copy())
             columns.count += found.events
-        for task, priority, at, length in named[: found.named].tolist():
+        for task, priority, begins, at, length in named[: found.named].tolist():
+            if begins:
+                columns.begin_task(task)
             columns.names[task] = piece[at : at + length].decode(errors="replace")
             if priority != _NO_PRIORITY:
                 columns.priorities[task] = priority

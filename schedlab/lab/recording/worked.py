@@ -35,9 +35,9 @@ class Worked:
         self.inside = Interrupts(events)
         self.spent = self._spent()
         self.blocks = merge_pieces(self.pieces, self.spent)
-        pids = self.pieces.lives.pid
-        names = [events.names.get(int(pid), "task") for pid in pids]
-        self.names = names
+        known = self.pieces.lives.known(events)
+        self.names = [name for name, _ in known]
+        self.priorities = [priority for _, priority in known]
         self.taken = chosen_tasks(events, self.pieces.lives, choice)
         if not np.any(self.taken):
             raise UsageError("no task of the trace matches; `--tasks` takes patterns of names.")
@@ -130,8 +130,9 @@ class Worked:
         """Return of each task its name without numbers, and what is set for it."""
         setup = self.events.setup
         found: list[Hashable] = []
-        for pid, name in zip(self.pieces.lives.pid.tolist(), self.names, strict=True):
+        known = zip(self.pieces.lives.pid.tolist(), self.names, self.priorities, strict=True)
+        for pid, name, priority in known:
             own = setup.tasks.get(pid) if setup else None
             place = replace(own, process=0) if own else None
-            found.append((group_of(name), self.events.priorities.get(pid, 120), place))
+            found.append((group_of(name), priority, place))
         return found

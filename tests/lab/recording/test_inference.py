@@ -308,3 +308,24 @@ def test_every_wait_has_its_wake(steps: list[tuple[int, int, int]]) -> None:
             if letter == ">":
                 wakes[number] += 1
     assert waits == wakes
+
+
+def test_a_process_number_that_is_used_again_has_another_name_and_priority() -> None:
+    """The first task is called so and nice; the second one, of the same number, is neither."""
+    nice = switch(2_000, 1, ("first", 11), "X", IDLE)
+    first = nice._replace(text=nice.text.replace("prev_prio=120", "prev_prio=130"))
+    lines = [
+        switch(0, 0, IDLE, "R", A),
+        fork(500, 0, A, ("first", 11)),
+        switch(1_000, 1, IDLE, "R", ("first", 11)),
+        first,
+        fork(5_000, 0, A, ("second", 11)),
+        switch(6_000, 1, IDLE, "R", ("second", 11)),
+        switch(9_000, 1, ("second", 11), "X", IDLE),
+        switch(9_500, 0, A, "X", IDLE),
+    ]
+    made = inferred(lines)
+    found = {task.name: (task.words, task.settings.get("priority")) for task in made.tasks[1:]}
+    assert found == {"first": ("1000", 10), "second": ("3000", None)}
+    assert not [note for note in made.recorded["notes"] if "used again" in note]
+    assert [task.name for task in inferred(lines, Choice(("second",))).tasks] == ["second"]
