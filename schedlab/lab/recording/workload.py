@@ -204,15 +204,28 @@ class RecordedWorkload:
             str(at): {"pool": item.pool, "replay": item.words}
             for at, item in enumerate(self.items, 1)
         }
+        shared: dict[str, Mapping[str, Any]]
         shared = {"messages": messages, "barriers": barriers, "items": items}
-        document = {
+        document: dict[str, Mapping[str, Any]] = {
             "recorded": {"version": VERSION, **self.recorded},
             "global": {"duration": -1, "calibration": 1},
             **{key: value for key, value in shared.items() if value},
             "tasks": tasks,
         }
         with writing(path, UsageError):
-            path.write_text(json.dumps(document, indent=1) + "\n")
+            path.write_text(_one_line_each(document))
+
+
+def _one_line_each(document: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return JSON with a line for each member of its objects: a file may have a million items."""
+    parts = []
+    for key, value in document.items():
+        members = (
+            f"  {json.dumps(name)}: {json.dumps(member, separators=(',', ':'))}"
+            for name, member in value.items()
+        )
+        parts.append("\n".join([f" {json.dumps(key)}: {{", ",\n".join(members), " }"]))
+    return "\n".join(["{", ",\n".join(parts), "}", ""])
 
 
 def read_workload(path: Path) -> RecordedWorkload:
