@@ -73,6 +73,7 @@ CASES = (
     "DeathStarBench:ccds=1,connections=8,time=1",
     "Specjbb2015Preset:groups=1,tier1=4,ir=1000,time=1",
     "Stream:array_size=4194304,ntimes=2,threads=2",
+    "Misfit:requests=200",
 )
 
 
