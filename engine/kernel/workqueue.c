@@ -3,7 +3,8 @@
  * Workqueues as kernel/workqueue.c runs them: each CPU has a pool of bound kworkers, of which one
  * runs at a time and another takes over while it sleeps; unbound works have a pool whose kworkers
  * run anywhere.  While a CPU is off-line its pool's kworkers are unbound.  A kworker is made when
- * it is first needed and stays.  The host runs one CPU at a time, so a pool needs no lock.
+ * it is first needed and stays.  The host runs one CPU at a time, so a pool needs no lock as long as
+ * nothing between two looks at it gives way to other CPUs, as making a thread does.
  */
 #include <linux/completion.h>
 #include <linux/cpuhotplug.h>
@@ -68,14 +69,14 @@ static void add_worker(struct pool *pool)
 		snprintf(comm, sizeof(comm), "kworker/%d:%d", pool->cpu, pool->nr_workers++);
 	worker->pool = pool;
 	INIT_LIST_HEAD(&worker->again);
-	list_add(&worker->list, &pool->idle);
-	list_add_tail(&worker->sibling, &pool->workers);
 	worker->task = shim_kthread_create(worker_thread, worker, pool->bound ? pool->cpu : -1, comm);
 	worker->task->flags |= PF_WQ_WORKER | PF_NO_SETAFFINITY;
 	if (pool == &unbound_pool && !cpumask_empty(&unbound_cpus)) {
 		cpumask_copy(&worker->task->cpus_mask, &unbound_cpus);
 		worker->task->nr_cpus_allowed = cpumask_weight(&unbound_cpus);
 	}
+	list_add(&worker->list, &pool->idle);
+	list_add_tail(&worker->sibling, &pool->workers);
 	wake_up_new_task(worker->task);
 }
 

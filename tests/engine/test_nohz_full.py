@@ -95,6 +95,13 @@ def test_crossings_cost_more_there(sim: Simulator) -> None:
     assert 1.02 * ops("2") < ops("3") < 1.6 * ops("2")
 
 
+def test_many_remote_ticks_at_once(sim: Simulator) -> None:
+    """Fifty works come due together: a kworker that is being made cannot be woken yet."""
+    hog = {"name": "h", "affinity": "3", "program": [{"run": "10s"}]}
+    asked = {"duration": "1.2s", "tasks": [hog], "boot": {"nohz_full": "1-55"}}
+    assert sim("spr-8480-1p", {**asked, "cpuidle": {"C6": False}})["status"] == "done"
+
+
 def test_nothing_changes_without_it(sim: Simulator) -> None:
     result = sim("smp4", hogs(2, None))
     assert "nohz_full" not in result["settings"]
