@@ -477,7 +477,6 @@ void hw_psi_change(const void *state)
 		hw_stall(hw.clk > miss_ends[hw.cpu] ? latency : latency / hw_costs.misses);
 		fabric_pass(line->owner - 1, 1);
 		miss_ends[hw.cpu] = hw.clk + ((simtime)hw_costs.psi_group * hw.slowdown >> 10);
-		hw_counts.runqueue_misses++;
 	}
 	line->owner = hw.cpu + 1;
 	hw_charge(hw_costs.psi_group);

@@ -102,6 +102,16 @@ def test_pressure_costs_by_the_depth_of_cgroups(debian: Simulator, tmp_path: Pat
     assert deep - flat > 10 * abs(ns_a_switch(without, 16) - ns_a_switch(without, 0))
 
 
+def test_pressure_is_not_counted_as_looks_at_runqueues(debian: Simulator) -> None:
+    def misses_a_switch(depth: int) -> float:
+        case = ping_pong(depth)
+        case["tasks"][1]["affinity"] = "1"
+        counters = debian("smp4", case)["counters"]
+        return float(counters["cost:runqueue_misses"]) / float(counters["switches:voluntary"])
+
+    assert misses_a_switch(16) < 2 * misses_a_switch(0) + 1
+
+
 def test_pressure_is_what_the_load_makes_it(debian: Simulator) -> None:
     """One of two tasks always waits: after 6 s the average of 10 s is at 1 - exp(-6/10)."""
     hogs = {"name": "h", "count": 2, "affinity": "0", "program": [{"run": "10s"}]}
