@@ -74,7 +74,7 @@ static void run_by_clock(struct thread *t, unsigned long long us, struct rt_row 
 static void wait_for_timer(struct thread *t, const struct rt_event *e, struct rt_row *row)
 {
 	struct rt_timer *timer = e->what->type == RT_OWN_TIMER ? &t->timer[e->what->index] : &e->what->timer;
-	unsigned long long now;
+	unsigned long long now, until;
 	long long slack;
 
 	row->configured_period += e->us;
@@ -87,8 +87,9 @@ static void wait_for_timer(struct thread *t, const struct rt_event *e, struct rt
 	slack = now <= timer->next ? (long long)usec(timer->next - now) : -(long long)usec(now - timer->next);
 	row->slack = slack + (t->run->app->cumulative_slack ? row->slack : 0);
 	if (now < timer->next) {
-		wl_sleep_until(timer->next);
-		row->wakeup += usec(wl_now() - timer->next);
+		until = timer->next;	/* a thread that shares the timer moves it on meanwhile */
+		wl_sleep_until(until);
+		row->wakeup += usec(wl_now() - until);
 	} else {
 		if (timer->relative)
 			timer->next = wl_now();
