@@ -157,6 +157,7 @@ struct kern_idle {				/* of a CPU's idle state, as in sysfs */
 	simtime		time_ns;
 };
 #define KERN_MAX_DOMAINS 16			/* different names; the last one is always empty */
+int kern_counts_balance(void);
 void kern_balance_stats(struct kern_balance stats[KERN_MAX_DOMAINS]);
 void kern_idle_stats(int cpu, int state, struct kern_idle *stats);
 extern const int kern_hz;

@@ -38,6 +38,12 @@ static struct kern_balance *find_balance(struct kern_balance *stats, const char 
 	return stats;
 }
 
+/* The kernel counts its balance passes only with schedstats on. */
+int kern_counts_balance(void)
+{
+	return schedstat_enabled();
+}
+
 /* By name: a machine may have several NUMA levels, and CPUs with different domains. */
 void kern_balance_stats(struct kern_balance stats[KERN_MAX_DOMAINS])
 {

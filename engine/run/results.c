@@ -87,6 +87,8 @@ static void balance_counters(json_t *obj)
 	struct kern_balance now[KERN_MAX_DOMAINS];
 	char key[64];
 
+	if (!kern_counts_balance())
+		return;
 	kern_balance_stats(now);
 	for (const struct kern_balance *d = now; d->name[0]; d++) {
 		const struct kern_balance *base = balance_base;

@@ -104,6 +104,8 @@ def leading(report: Report, outcome: Outcome) -> str:
 
 def _ranked(report: Report, case: CaseReport, variant: str, table: RunTable) -> list[Ranked]:
     outcomes = case.outcomes_in(variant)
+    if all(outcome.verdict.word == "no effect" for outcome in outcomes):
+        return []
     ranked = rank(
         outcomes,
         case.moved_in(variant),

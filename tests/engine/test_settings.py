@@ -47,6 +47,16 @@ def test_read_back_into_the_result(sim: Simulator, series: str) -> None:
     }
 
 
+def test_balance_is_counted_only_with_schedstats(sim: Simulator) -> None:
+    """The kernel counts its passes then; without, their counters are left out, not zero."""
+
+    def counted(**settings: Json) -> bool:
+        return any(":calls:" in name for name in sim("smp4", idle(**settings))["counters"])
+
+    assert counted()
+    assert not counted(knobs={"/proc/sys/kernel/sched_schedstats": "0"})
+
+
 @pytest.mark.parametrize(("word", "shown"), [("N", "N"), ("off", "N"), ("y", "Y"), ("on", "Y")])
 def test_a_flag_is_written_as_the_kernel_takes_it(sim: Simulator, word: str, shown: str) -> None:
     path = f"{DEBUG}/verbose"
