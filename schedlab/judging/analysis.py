@@ -250,13 +250,15 @@ def _judge_pairs(
     judged = []
     for (case, metric, pair), verdict in zip(asked, judge(comparisons, design), strict=True):
         outcome = Outcome(case, metric, pair[1].name, verdict)
-        if plan.simulated and not plan.aa:
-            outcome = _with_equal_runs(table, pair, outcome)
+        if plan.simulated:
+            outcome = _with_equal_runs(table, pair, outcome, plan.aa)
         judged.append(outcome)
     return judged
 
 
-def _with_equal_runs(table: RunTable, pair: tuple[Variant, Variant], outcome: Outcome) -> Outcome:
+def _with_equal_runs(
+    table: RunTable, pair: tuple[Variant, Variant], outcome: Outcome, aa: bool
+) -> Outcome:
     """Mark simulated runs that were identical, run for run, as "no effect in this run"."""
     base, other = (table.measured(outcome.case.label, variant.name) for variant in pair)
     blocks = base.keys() & other.keys()
@@ -265,7 +267,7 @@ def _with_equal_runs(table: RunTable, pair: tuple[Variant, Variant], outcome: Ou
     if not equal:
         return outcome
     if equal == len(blocks):
-        missing = what_was_missing(*pair)
+        missing = "" if aa else what_was_missing(*pair)
         all_of_them = f"all {equal} blocks" if equal > 1 else "the only block"
         why = f"the scheduler took the same decisions in {all_of_them}"
         why += f": {missing}" if missing else ""
