@@ -208,13 +208,19 @@ class Builder:
         return self._part(recipe, self.shelf.base(recipe.base), None).objects
 
     def forget(self, name: str) -> None:
-        """Drop all that was made of a name, with earlier engines too; a build's log stays."""
+        """Drop all that was made of a name, with other engines too; a build's log stays.
+
+        Another schedlab's build may have what this one cannot read, or be under way.
+        """
         for folder in self._objects_of(name):
             shutil.rmtree(folder, ignore_errors=True)
-        for folder in (self.shelf.folder / "builds").glob("*"):
-            build = self._finished(folder.name, None)
-            if build is None or build.kernel == name:
-                shutil.rmtree(folder, ignore_errors=True)
+        for file in (self.shelf.folder / "builds").glob(f"*/{_INFO}"):
+            try:
+                built = json.loads(file.read_bytes())
+            except (OSError, ValueError):
+                continue
+            if isinstance(built, dict) and built.get("kernel") == name:
+                shutil.rmtree(file.parent, ignore_errors=True)
 
     def compiler(self) -> str:
         """Return the compiler and its version."""

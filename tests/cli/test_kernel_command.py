@@ -1,5 +1,6 @@
 """`schedlab kernel` with a fake engine: adding, building, caching, sharing, removing, refusing."""
 
+import json
 import shutil
 import signal
 import subprocess
@@ -523,6 +524,22 @@ def test_a_patch_that_leads_out_of_the_tree(lab: FakeLab) -> None:
     digest = "../../../../victim"
     recipe.write_text(recipe.read_text().replace(kept.name, digest))
     assert f"a patch's digest: the name '{digest}'" in refused(lab, "kernel", "build", "fast")
+
+
+def test_a_name_that_is_removed_takes_its_own_builds_along(lab: FakeLab) -> None:
+    """Also one that another version of schedlab made, whose description has more in it."""
+    lab.add_tree()
+    patch = lab.patch_file()
+    for name, hz in (("fast", "100"), ("slow", "1000")):
+        words = ("kernel", "build", name, "--base", "6.12", "--patch", patch, "--hz", hz)
+        assert lab.call(*words)[0] == 0
+    found = {}
+    for file in lab.cache.glob("kernels/builds/*/build.json"):
+        made = json.loads(file.read_text())
+        file.write_text(json.dumps({**made, "of_a_later_version": 1}))
+        found[made["kernel"]] = file
+    lab.call("kernel", "remove", "slow")
+    assert (found["fast"].exists(), found["slow"].exists()) == (True, False)
 
 
 def test_a_base_in_use_is_not_removed(lab: FakeLab) -> None:
