@@ -15,7 +15,7 @@ class Tested(NamedTuple):
 TESTED = {
     "6.1": Tested(whole=False, switched=True),
     "6.12": Tested(whole=True, switched=True),
-    "7.2": Tested(whole=False, switched=False),
+    "7.2": Tested(whole=False, switched=True),
     "7.3": Tested(whole=True, switched=True),
 }
 

@@ -92,12 +92,12 @@ class SchedFeatures(ListSetting[str]):
         WithoutEffect(
             "PARANOID_AVG",
             "it only shortens a sum that would overflow, and with simulated weights none does",
-            ("7.3",),
+            ("7.2", "7.3"),
         ),
         WithoutEffect(
             "RT_RUNTIME_SHARE",
             "from 6.12 on only RT_GROUP_SCHED throttles real-time tasks, and it is not configured",
-            ("6.12", "7.3"),
+            ("6.12", "7.2", "7.3"),
         ),
         WithoutEffect(
             "WARN_DOUBLE_CLOCK",

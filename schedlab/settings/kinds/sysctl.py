@@ -55,7 +55,7 @@ class Sysctl(TableSetting):
     help = "a sysctl"
     without_effect = (
         _without_effect(
-            "kernel.numa_balancing_promote_rate_limit_MBps", MEMORY_TIERS, "6.12", "7.3"
+            "kernel.numa_balancing_promote_rate_limit_MBps", MEMORY_TIERS, "6.12", "7.2", "7.3"
         ),
     )
 
