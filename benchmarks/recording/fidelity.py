@@ -27,6 +27,7 @@ from scipy import stats
 from schedlab.base.errors import SchedlabError
 from schedlab.benchmarks import Case, find_benchmark
 from schedlab.benchmarks.metric import Metric, is_run_time
+from schedlab.benchmarks.misfit import LONGEST
 from schedlab.benchmarks.replay import kind_of_replay
 from schedlab.benchmarks.rt_app import REQUEST_P99, TIME, WAKEUP_P99, WORK_RATE
 from schedlab.cli.planning import single_case
@@ -122,7 +123,7 @@ Metrics = dict[str, float]
 
 def counterpart(metric: Metric) -> str:
     """Return the metric of replays that stands for one of an original; empty: none does."""
-    if is_run_time(metric):
+    if is_run_time(metric) or metric == LONGEST:
         return TIME.name
     if metric.better == "higher":
         return WORK_RATE.name
