@@ -40,7 +40,8 @@ enum wakes {
 	ALL,		/* every waiter, who looks for itself whether it is done: PostgreSQL's LWLock */
 	DONE_AND_NEXT,	/* those that are done, and one more to write for the rest: InnoDB's */
 };
-struct commits *commits_new(enum wakes wakes, enum wl_figure flush);
+/* Figures: how long the disk takes, and how much of that the CPU works. */
+struct commits *commits_new(enum wakes wakes, enum wl_figure flush, enum wl_figure work);
 
 struct committer {			/* a task that commits */
 	struct committer *next;

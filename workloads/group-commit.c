@@ -11,12 +11,12 @@ struct commits {
 	struct committer *waiting, **last;	/* in the order they came */
 };
 
-struct commits *commits_new(enum wakes wakes, enum wl_figure flush)
+struct commits *commits_new(enum wakes wakes, enum wl_figure flush, enum wl_figure work)
 {
 	struct commits *c = wl_new(struct commits, 1);
 
 	c->wakes = wakes;
-	c->log = wl_log(flush);
+	c->log = wl_log(flush, work);
 	c->last = &c->waiting;
 	return c;
 }

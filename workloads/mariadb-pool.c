@@ -4,7 +4,7 @@
  * an epoll of its connections.  One thread of a group listens; it serves the first request that comes
  * and queues the rest.  Of the others one works at a time, and more where workers wait.
  */
-#include "mariadb.h"
+#include "mariadb-pool.h"
 
 #define OVERSUBSCRIBED	4	/* thread_pool_oversubscribe 3: so many and more do not take work */
 
@@ -15,40 +15,50 @@ struct worker {
 	int woken;
 };
 
+struct pooled {
+	struct group *group;
+	void *connection;
+	struct wl_watched *watched;
+	struct pooled *next;
+};
+
 struct group {
+	struct pool *pool;
 	struct wl_mutex lock;
 	struct wl_watch *watch;
-	struct connection *queue, **last;
+	struct pooled *queue, **last;
 	struct worker *waiting;		/* the last to wait is the first to be woken */
 	int active, listening;
 };
 
 struct pool {
-	int groups;
+	int groups, connections;
 	struct group *group;
+	int (*answer)(void *connection);
 };
 
-struct pool *pool_new(int groups)
+struct pool *pool_new(int groups, int (*answer)(void *connection))
 {
 	struct pool *p = wl_new(struct pool, 1);
 
 	p->groups = groups;
 	p->group = wl_new(struct group, groups);
+	p->answer = answer;
 	return p;
 }
 
 /* ------------------------------------------------------------------ below a group's lock */
 
-static void put(struct group *g, struct connection *c)
+static void put(struct group *g, struct pooled *c)
 {
 	c->next = NULL;
 	*g->last = c;
 	g->last = &c->next;
 }
 
-static struct connection *take(struct group *g)
+static struct pooled *take(struct group *g)
 {
-	struct connection *c = g->queue;
+	struct pooled *c = g->queue;
 
 	if (!c)
 		return NULL;
@@ -77,12 +87,12 @@ static void wake_or_create(struct group *g)
 }
 
 /* Returns what came while everybody else worked or slept: the first for the caller. */
-static struct connection *listen(struct group *g)
+static struct pooled *listen(struct group *g)
 {
 	void *ready[WL_MOST_READABLE];
 
 	for (;;) {
-		struct connection *own = NULL;
+		struct pooled *own = NULL;
 		int n, i = 0;
 
 		wl_unlock(&g->lock);
@@ -112,10 +122,10 @@ static void wait_for_work(struct worker *w)
 	g->active++;
 }
 
-static struct connection *next_event(struct worker *w)
+static struct pooled *next_event(struct worker *w)
 {
 	struct group *g = w->group;
-	struct connection *c = NULL;
+	struct pooled *c = NULL;
 
 	wl_lock(&g->lock);
 	while (!c) {
@@ -148,9 +158,9 @@ static void work(void *arg)
 
 	wl_footprint(wl_figure(WL_mariadb_footprint_kib) << 10);
 	for (;;) {
-		struct connection *c = next_event(w);
+		struct pooled *c = next_event(w);
 
-		if (mariadb_answer(c))
+		if (c->group->pool->answer(c->connection))
 			wl_watch_again(c->watched);
 	}
 }
@@ -160,6 +170,7 @@ void pool_start(struct pool *p)
 	for (int i = 0; i < p->groups; i++) {
 		struct group *g = &p->group[i];
 
+		g->pool = p;
 		g->watch = wl_watch();
 		g->last = &g->queue;
 		wl_lock(&g->lock);
@@ -168,21 +179,26 @@ void pool_start(struct pool *p)
 	}
 }
 
-void pool_add(struct pool *p, struct connection *c)
+void pool_add(struct pool *p, const struct wl_poll *what, void *connection, struct pooled **pooled)
 {
-	c->group = &p->group[c->number % p->groups];
+	struct pooled *c = wl_new(struct pooled, 1);
+
+	*pooled = c;
+	c->connection = connection;
+	c->group = &p->group[p->connections++ % p->groups];
 	wl_lock(&c->group->lock);	/* nobody serves it before it is whole */
-	c->watched = wl_watch_once(c->group->watch, &(struct wl_poll) { .socket = c->server }, c);
+	c->watched = wl_watch_once(c->group->watch, what, c);
 	wl_unlock(&c->group->lock);
 }
 
 /* tp_wait_begin(): another thread takes the place of one that waits. */
-void pool_wait_begin(struct connection *c)
+void pool_wait_begin(struct pooled *c)
 {
-	struct group *g = c->group;
+	struct group *g;
 
-	if (!g)
+	if (!c)
 		return;
+	g = c->group;
 	wl_lock(&g->lock);
 	g->active--;
 	if (!g->active && (g->queue || !g->listening))
@@ -190,12 +206,13 @@ void pool_wait_begin(struct connection *c)
 	wl_unlock(&g->lock);
 }
 
-void pool_wait_end(struct connection *c)
+void pool_wait_end(struct pooled *c)
 {
-	struct group *g = c->group;
+	struct group *g;
 
-	if (!g)
+	if (!c)
 		return;
+	g = c->group;
 	wl_lock(&g->lock);
 	g->active++;
 	wl_unlock(&g->lock);

@@ -3,7 +3,34 @@
  * MariaDB and sysbench's OLTP tests: a thread for each connection on both sides, or on the server's a
  * pool of threads (mariadb-pool.c); commits that one thread at a time brings to disk.
  */
-#include "mariadb.h"
+#include "mariadb-pool.h"
+
+#define HEADER	4U			/* of a packet */
+
+struct statement {
+	unsigned int query, answer;	/* bytes, headers included */
+	enum wl_figure work;
+	enum { READS, WRITES, COMMITS } kind;
+};
+
+struct mariadb {
+	unsigned int transactions __attribute__((aligned(64)));	/* that write are numbered */
+	const struct statement *const *transaction;
+	struct commits *commits;
+	struct loops *loops;
+	struct wl_pipe *ready;
+	struct wl_listener *listener;
+	struct pool *pool;		/* or NULL: a thread for each connection */
+};
+
+struct connection {
+	struct mariadb *mariadb;
+	struct wl_socket *client, *server;
+	const struct statement *const *statement;	/* the one under way */
+	int wrote;
+	struct committer committer;
+	struct pooled *pooled;		/* or NULL */
+};
 
 /* strace and sysbench's prepared statements: bytes of a query and its answer */
 static const struct statement begin = { 14, 11, WL_mariadb_begin, READS };
@@ -48,35 +75,43 @@ static void execute(struct connection *c, const struct statement *s)
 			break;
 		c->wrote = 0;
 		commits_log(m->commits, &c->committer);
-		pool_wait_begin(c);
+		pool_wait_begin(c->pooled);
 		commits_wait(m->commits, &c->committer);
-		pool_wait_end(c);
+		pool_wait_end(c->pooled);
 	}
 }
 
-/* The header is read for itself. */
-int mariadb_answer(struct connection *c)
+/* A receive; poll() and another one if that finds nothing.  0: the other end is gone. */
+static int receive(struct wl_socket *socket, unsigned int bytes)
 {
-	const struct statement *s = *c->statement;
+	int got = wl_receive_now(socket, bytes);
 
-	if (!wl_receive(c->server, HEADER))
+	if (got >= 0)
+		return got;
+	wl_poll(&(struct wl_poll) { .socket = socket }, 1, WL_NEVER);
+	return wl_receive(socket, bytes);
+}
+
+/* The header is read for itself.  0: the client is gone. */
+static int answer(void *arg)
+{
+	struct connection *c = arg;
+	const struct statement *s;
+
+	if (!receive(c->server, HEADER))
 		return 0;
+	s = *c->statement;
 	wl_receive(c->server, s->query - HEADER);
 	execute(c, s);
 	wl_send(c->server, s->answer);
 	return 1;
 }
 
-/* A receive that finds nothing, and poll(). */
 static void serve(void *arg)
 {
-	struct connection *c = arg;
-
 	wl_footprint(wl_figure(WL_mariadb_footprint_kib) << 10);
-	do {
-		wl_syscall();
-		wl_poll(&(struct wl_poll) { .socket = c->server }, 1, WL_NEVER);
-	} while (mariadb_answer(c));
+	while (answer(arg))
+		;
 }
 
 static void mariadbd(void *arg)
@@ -93,7 +128,7 @@ static void mariadbd(void *arg)
 
 		c->server = accepted;
 		if (m->pool)
-			pool_add(m->pool, c);
+			pool_add(m->pool, &(struct wl_poll) { .socket = accepted }, c, &c->pooled);
 		else
 			wl_thread("mariadbd", serve, c);
 	}
@@ -107,9 +142,7 @@ static void ask(struct connection *c)
 
 	wl_work_about(WL_mariadb_ask);
 	wl_send(c->client, s->query);
-	wl_syscall();
-	wl_poll(&(struct wl_poll) { .socket = c->client }, 1, WL_NEVER);
-	wl_receive(c->client, s->answer);
+	receive(c->client, s->answer);
 	wl_work_about(WL_mariadb_read);
 }
 
@@ -134,16 +167,15 @@ static void mariadb(void)
 	struct wl_task **task = wl_new(struct wl_task *, threads);
 
 	m->transaction = transactions[wl_option("transactions")];
-	m->commits = commits_new(DONE_AND_NEXT, WL_mariadb_flush);
+	m->commits = commits_new(DONE_AND_NEXT, WL_mariadb_flush, WL_mariadb_flush_work);
 	m->loops = loops_new();
 	m->ready = wl_pipe();
 	if (wl_option("handling"))
-		m->pool = pool_new(wl_cpus());
+		m->pool = pool_new(wl_cpus(), answer);
 	wl_fork("mariadbd", mariadbd, m);
 	wl_pipe_read(m->ready, 1);
 	for (int i = 0; i < threads; i++) {
 		connection[i].mariadb = m;
-		connection[i].number = i;
 		task[i] = wl_thread("sysbench", client, &connection[i]);
 	}
 	loops_measure(m->loops, wl_option("time"));

@@ -26,6 +26,8 @@ struct worker {
 
 struct connection {
 	struct wl_socket *client, *server;
+	struct wl_watched *watched;	/* wrk's */
+	int asked;
 	unsigned long long sent;
 };
 
@@ -83,7 +85,20 @@ static void ask(struct connection *c)
 	wl_work_about(WL_nginx_ask);
 	c->sent = wl_now();
 	wl_send(c->client, REQUEST);
-	wl_syscall();			/* epoll_ctl(): no longer waits until it can write */
+	c->asked = 1;
+	wl_watch_for(c->watched, WL_READABLE);
+}
+
+/* 0: it was the last. */
+static int read_answer(struct site *s, struct connection *c)
+{
+	wl_receive(c->client, HEADER + PAGE);
+	wl_work_about(WL_nginx_read);
+	c->asked = 0;
+	if (!loops_answered(s->loops, c->sent))
+		return 0;
+	wl_watch_for(c->watched, WL_READABLE | WL_WRITABLE);
+	return 1;
 }
 
 static void wrk(void *arg)
@@ -91,34 +106,27 @@ static void wrk(void *arg)
 	struct loops_thread *me = arg;
 	struct site *s = me->server;
 	struct wl_watch *watch = wl_watch();
-	void *answered[WL_MOST_READABLE];
+	void *ready[WL_MOST_READABLE];
 	int left = me->connections;
 
 	for (int i = me->first; i < me->first + me->connections; i++) {
 		struct connection *c = &s->connection[i];
 
 		c->client = wl_connect(s->worker[i % s->workers].listener, c);
-		wl_watch_add(watch, &(struct wl_poll) { .socket = c->client }, c);
+		c->watched = wl_watch_add(watch, &(struct wl_poll) { .socket = c->client }, c);
 		ask(c);
 	}
 	while (left) {
-		int n = wl_watch_several(watch, answered, WL_MOST_READABLE, WL_NEVER);
+		int n = wl_watch_several(watch, ready, WL_MOST_READABLE, WL_NEVER);
 
 		for (int i = 0; i < n; i++) {
-			struct connection *c = answered[i];
+			struct connection *c = ready[i];
 
-			wl_receive(c->client, HEADER + PAGE);
-			wl_work_about(WL_nginx_read);
-			if (!loops_answered(s->loops, c->sent)) {
-				answered[i] = NULL;
-				left--;
-			}
-			wl_syscall();	/* epoll_ctl(): waits until it can write */
+			if (!c->asked)
+				ask(c);
+			else
+				left -= !read_answer(s, c);
 		}
-		wl_syscall();		/* epoll_wait(): all of them can be written to */
-		for (int i = 0; i < n; i++)
-			if (answered[i])
-				ask(answered[i]);
 	}
 }
 

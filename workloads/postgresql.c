@@ -7,6 +7,7 @@
 #include "applications.h"
 
 #define MOST_STATEMENTS	7
+#define RECEIVE_BUFFER	8192U	/* PQ_RECV_BUFFER_SIZE */
 
 /* computed: words of shared memory that every backend changes in a statement, and how often */
 #define SNAPSHOT	2	/* ProcArrayLock, shared: taken and given back */
@@ -29,7 +30,7 @@ static const struct transaction {
 	{ "tpcb", 7, {
 		{ 12, 17, WL_postgresql_begin, READS, NO_ROW },
 		{ 80, 20, WL_postgresql_update, WRITES, NO_ROW },
-		{ 63, 69, WL_postgresql_select, READS, NO_ROW },
+		{ 63, 69, WL_postgresql_select_of_several, READS, NO_ROW },
 		{ 75, 20, WL_postgresql_update_small, WRITES, TELLER },
 		{ 76, 20, WL_postgresql_update_small, WRITES, BRANCH },
 		{ 112, 22, WL_postgresql_insert, WRITES, NO_ROW },
@@ -104,7 +105,7 @@ static void execute(struct connection *c, const struct statement *s)
 	unlock_rows(c);
 }
 
-/* A receive that finds nothing, epoll_wait() on the connection and the latch, and another one. */
+/* A receive; if that finds nothing, epoll_wait() on the connection and the latch, and another one. */
 static void backend(void *arg)
 {
 	struct connection *c = arg;
@@ -115,12 +116,13 @@ static void backend(void *arg)
 	wl_watch_add(watch, &(struct wl_poll) { .socket = c->server }, c);
 	for (;;) {
 		const struct statement *s;
+		int got;
 
-		wl_syscall();
-		wl_watch_wait(watch, WL_NEVER);
-		s = &t->statement[c->statement];
-		if (!wl_receive(c->server, s->query))
+		while ((got = wl_receive_now(c->server, RECEIVE_BUFFER)) < 0)
+			wl_watch_wait(watch, WL_NEVER);
+		if (!got)
 			break;
+		s = &t->statement[c->statement];
 		execute(c, s);
 		wl_send(c->server, s->answer);
 	}
@@ -205,7 +207,7 @@ static struct database *new_database(int clients)
 {
 	struct database *d = wl_new(struct database, 1);
 
-	d->commits = commits_new(ALL, WL_postgresql_flush);
+	d->commits = commits_new(ALL, WL_postgresql_flush, WL_postgresql_flush_work);
 	d->scale = wl_option("scale");
 	d->row[TELLER] = wl_new(struct wl_mutex, d->scale * TELLERS);
 	d->row[BRANCH] = wl_new(struct wl_mutex, d->scale);

@@ -26,6 +26,8 @@ struct redis {
 
 struct connection {
 	struct wl_socket *client, *server;
+	struct wl_watched *watched;		/* the load's */
+	int asked;
 	unsigned long long sent;
 };
 
@@ -64,11 +66,11 @@ static void server(void *arg)
 	}
 }
 
-/* Watches for one direction at a time: two epoll_ctl() to change it, and one more around a write. */
-static void change_direction(void)
+/* Watches for one direction at a time: what it does not wait for it takes out, and puts in anew. */
+static void change_direction(struct connection *c, unsigned int events)
 {
-	wl_syscall();
-	wl_syscall();
+	wl_watch_drop(c->watched);
+	wl_watch_return(c->watched, events);
 }
 
 static void ask(struct redis *r, struct connection *c)
@@ -76,35 +78,42 @@ static void ask(struct redis *r, struct connection *c)
 	wl_work_about(WL_redis_ask);
 	c->sent = wl_now();
 	wl_send(c->client, r->test->request);
-	wl_syscall();
-	change_direction();
-}
-
-static void read_answer(struct redis *r, struct connection *c, int counts)
-{
-	wl_receive(c->client, r->test->answer);
-	wl_work_about(WL_redis_read);
-	if (counts)
-		wl_record(r->latency, wl_now() - c->sent);
-	change_direction();
+	c->asked = 1;
+	change_direction(c, WL_READABLE);
 }
 
 enum turn { UNMEASURED, MEASURED, LAST };
 
-/* One turn of the loop, which asks again for each that was answered, but for the last. */
+static void read_answer(struct redis *r, struct connection *c, enum turn turn)
+{
+	wl_receive(c->client, r->test->answer);
+	wl_work_about(WL_redis_read);
+	if (turn == MEASURED)
+		wl_record(r->latency, wl_now() - c->sent);
+	c->asked = 0;
+	wl_watch_for(c->watched, WL_READABLE);	/* as after every call for what can be read */
+	if (turn == LAST)
+		wl_watch_drop(c->watched);
+	else
+		change_direction(c, WL_WRITABLE);
+}
+
+/* One turn of the loop: some connections can be asked, some have answered; how many have. */
 static int turn(struct redis *r, struct wl_watch *watch, enum turn turn)
 {
-	void *answered[WL_MOST_READABLE];
-	int n = wl_watch_several(watch, answered, WL_MOST_READABLE, WL_NEVER);
+	void *ready[WL_MOST_READABLE];
+	int n = wl_watch_several(watch, ready, WL_MOST_READABLE, WL_NEVER), answered = 0;
 
-	for (int i = 0; i < n; i++)
-		read_answer(r, answered[i], turn == MEASURED);
-	if (turn == LAST)
-		return n;
-	wl_syscall();			/* epoll_wait(): all of them can be written to */
-	for (int i = 0; i < n; i++)
-		ask(r, answered[i]);
-	return n;
+	for (int i = 0; i < n; i++) {
+		struct connection *c = ready[i];
+
+		answered += c->asked;
+		if (c->asked)
+			read_answer(r, c, turn);
+		else
+			ask(r, c);
+	}
+	return answered;
 }
 
 static void redis_benchmark(struct redis *r)
@@ -113,11 +122,12 @@ static void redis_benchmark(struct redis *r)
 	unsigned long done = 0;
 
 	for (int i = 0; i < r->clients; i++) {
-		r->connection[i].client = wl_connect(r->listener, &r->connection[i]);
-		wl_watch_add(watch, &(struct wl_poll) { .socket = r->connection[i].client }, &r->connection[i]);
+		struct connection *c = &r->connection[i];
+
+		c->client = wl_connect(r->listener, c);
+		c->watched = wl_watch_add(watch, &(struct wl_poll) { .socket = c->client }, c);
+		change_direction(c, WL_WRITABLE);
 	}
-	for (int i = 0; i < r->clients; i++)
-		ask(r, &r->connection[i]);
 	while (wl_warming())
 		turn(r, watch, UNMEASURED);
 	wl_begin();

@@ -181,10 +181,10 @@ unsigned long long wl_figure(enum wl_figure figure);
 
 /*
  * A log on disk, made before the processes that share it.  A flush writes a block and waits for it,
- * as pwrite() and fdatasync() do; simulated it takes this figure, a time.
+ * as pwrite() and fdatasync() do; simulated it takes `flush`, a time, and of that the CPU `work`.
  */
 struct wl_log;
-struct wl_log *wl_log(enum wl_figure flush);
+struct wl_log *wl_log(enum wl_figure flush, enum wl_figure work);
 void wl_flush(struct wl_log *log);
 
 /* ------------------------------------------------------------------ messages */
@@ -201,6 +201,8 @@ struct wl_socket;
 void wl_socketpair(struct wl_socket *end[2]);			/* unix, stream */
 void wl_send(struct wl_socket *socket, unsigned int bytes);
 int wl_receive(struct wl_socket *socket, unsigned int bytes); /* all of them; 0: closed and empty */
+/* What is there, without waiting; 0: closed and empty; -1: there is nothing yet. */
+int wl_receive_now(struct wl_socket *socket, unsigned int most);
 void wl_close(struct wl_socket *socket); /* the other end reads to the end, then 0 */
 void wl_drop(struct wl_socket *socket); /* by a process whose child goes on with it */
 
@@ -232,13 +234,18 @@ int wl_poll(const struct wl_poll *set, int nr, unsigned long long timeout);
 /* As epoll: what is watched stays so.  Made by the process that waits on it. */
 struct wl_watch;
 struct wl_watch *wl_watch(void);
-void wl_watch_add(struct wl_watch *watch, const struct wl_poll *what, void *data);
+struct wl_watched;
+struct wl_watched *wl_watch_add(struct wl_watch *watch, const struct wl_poll *what, void *data);
 void *wl_watch_wait(struct wl_watch *watch, unsigned long long timeout); /* data of one, or NULL */
 #define WL_MOST_READABLE	64
 /* Of all that can be read, at most so many, by one call: how many. */
 int wl_watch_several(struct wl_watch *watch, void **data, int most, unsigned long long timeout);
+/* What is waited for is changed: of a socket, whether it can be written to, as well or instead. */
+enum { WL_READABLE = 1, WL_WRITABLE = 2 };
+void wl_watch_for(struct wl_watched *watched, unsigned int events);
+void wl_watch_drop(struct wl_watched *watched);
+void wl_watch_return(struct wl_watched *watched, unsigned int events);	/* one that was dropped */
 /* EPOLLONESHOT: found readable once, then not before wl_watch_again(). */
-struct wl_watched;
 struct wl_watched *wl_watch_once(struct wl_watch *watch, const struct wl_poll *what, void *data);
 void wl_watch_again(struct wl_watched *watched);
 

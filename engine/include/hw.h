@@ -130,6 +130,10 @@ enum hw_protocol { HW_PROTOCOLS(HW_ID) HW_NR_PROTOCOLS };
 	X(fork) X(thread)	/* in who makes a process, a thread, */ \
 	X(fork_child) X(thread_child)	/* in what was made, before its own work */ \
 	X(exec) X(exit) X(fault) X(numa_mark) X(page_migrate) X(pipe) X(poll) X(futex) X(copy_per_kb) \
+	X(epoll_wait)		/* with the first that it returns; `poll` for each further one */ \
+	X(epoll_change)		/* of what is waited for */ \
+	X(epoll_add)		/* to what is watched, or out of it */ \
+	X(receive_nothing)	/* a look into an empty socket */ \
 	X(divide_per_1000)	/* integer divisions of a program, one after another */ \
 	X(context_tracking)	/* from user mode and back, on a nohz_full CPU */ \
 	X(clock_read)		/* by a program: a call of the vDSO */ \

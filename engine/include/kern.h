@@ -220,7 +220,8 @@ void kern_run(simtime ns);
 void kern_run_clock(simtime ns);
 void kern_sleep(simtime ns);
 simtime kern_sleep_until(simtime t);
-void kern_device_wait(simtime ns);		/* until a device has done what it was asked for */
+/* Until a device has done what it was asked for; the CPU is at it for a part of the time. */
+void kern_device_wait(simtime ns, simtime work);
 void kern_yield(void);
 int kern_setattr(struct kern_task *task, const struct kern_attr *attr);
 int kern_has_slices(void);		/* sched_setattr() takes them of fair tasks */
@@ -241,6 +242,7 @@ struct kern_socket *kern_socket_create(enum hw_protocol protocol);
 void kern_socket_send(struct kern_socket *sock, unsigned int bytes);
 /* What is there; 0: closed, empty. */
 int kern_socket_receive(struct kern_socket *sock, unsigned int bytes);
+int kern_socket_look(struct kern_socket *sock, unsigned int bytes);
 void kern_socket_close(struct kern_socket *sock);
 
 /* A TCP connection as it is made; the two directions come from kern_socket_create(). */
@@ -256,18 +258,22 @@ struct kern_connection *kern_accept(struct kern_listener *listener);
 
 struct kern_pollable {				/* one of the two */
 	struct kern_pipe *pipe;
-	struct kern_socket *socket;
+	struct kern_socket *socket, *out;	/* out: where it can be written to */
 };
 int kern_poll(const struct kern_pollable *set, int nr, simtime timeout);
 
 struct kern_watch;				/* epoll */
 struct kern_watch *kern_watch_create(void);
 struct kern_watched;				/* one of those it watches */
-/* once: after each time it is found readable, not again before kern_watch_again() */
+enum kern_event { KERN_READABLE = 1, KERN_WRITABLE = 2 };
+/* Readable; once: after each time it is found so, not again before kern_watch_again() */
 struct kern_watched *kern_watch_add(struct kern_watch *watch, const struct kern_pollable *what, void *data,
 				    int once);
 void kern_watch_again(struct kern_watched *watched);
-/* The data of as many as can be read, at most `most`; how many: 0: timed out. */
+void kern_watch_for(struct kern_watched *watched, unsigned int events);
+void kern_watch_drop(struct kern_watched *watched);
+void kern_watch_return(struct kern_watched *watched, unsigned int events);	/* one that was dropped */
+/* The data of as many as are ready, at most `most`; how many: 0: timed out. */
 int kern_watch_wait(struct kern_watch *watch, void **data, int most, simtime timeout);
 
 int kern_futex_wait(const unsigned int *word, unsigned int value, simtime timeout);

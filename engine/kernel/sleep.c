@@ -35,12 +35,13 @@ simtime kern_sleep_until(simtime t)
 }
 
 /* As io_schedule(): the interrupt comes to the CPU that asked, as blk-mq's queues have it. */
-void kern_device_wait(simtime ns)
+void kern_device_wait(simtime ns, simtime work)
 {
 	ktime_t until = hw.clk + ns;
 	int was_waiting;
 
 	shim_syscall_enter(HW_TIME_OTHER);
+	hw_charge(work);
 	was_waiting = current->in_iowait;
 	current->in_iowait = 1;
 	while (hw.clk < until) {

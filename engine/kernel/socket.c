@@ -196,6 +196,19 @@ static void wake_senders(struct kern_socket *sock)
 		wake_up_interruptible_sync_poll(&sock->writers, EPOLLOUT | EPOLLWRNORM);
 }
 
+static int copy_out(struct kern_socket *sock, unsigned int bytes)
+{
+	int have;
+
+	lock(sock, bytes);
+	have = take(sock, bytes);
+	hw_charge(hw_costs.copy_per_kb * have / 1024);
+	hw_line_unlock(&sock->lock);
+	if (have && sock->used <= protocols[sock->protocol].writable)
+		wake_senders(sock);
+	return have;
+}
+
 /* What is there, at most so many bytes; 0: closed and empty */
 int kern_socket_receive(struct kern_socket *sock, unsigned int bytes)
 {
@@ -206,22 +219,37 @@ int kern_socket_receive(struct kern_socket *sock, unsigned int bytes)
 	shim_message_receive(protocols[sock->protocol].name, sock->object, bytes);
 	shim_file_get(&sock->reader);
 	hw_charge(cost->receive);
-	for (;;) {
+	do {
 		hw_order();
 		if (wait_event_interruptible(sock->readers, shim_socket_readable(sock)))
-			goto out;
-		lock(sock, bytes);
-		have = take(sock, bytes);
-		if (have || sock->closed)
 			break;
-		hw_line_unlock(&sock->lock);	/* another reader came first */
-	}
-	hw_charge(hw_costs.copy_per_kb * have / 1024);
-	hw_line_unlock(&sock->lock);
-	if (sock->used <= protocols[sock->protocol].writable)
-		wake_senders(sock);
-out:
+		have = copy_out(sock, bytes);
+	} while (!have && !sock->closed);	/* another reader came first */
 	shim_message_done(have);
+	shim_file_put(&sock->reader);
+	shim_syscall_exit();
+	return have;
+}
+
+/* The same of a socket that does not block; -1: there is nothing yet. */
+int kern_socket_look(struct kern_socket *sock, unsigned int bytes)
+{
+	const struct hw_socket_cost *cost = &hw_costs.socket[sock->protocol];
+	int have = -1;
+
+	shim_syscall_enter(HW_TIME_READ);
+	shim_file_get(&sock->reader);
+	hw_order();
+	if (shim_socket_readable(sock)) {
+		shim_message_receive(protocols[sock->protocol].name, sock->object, bytes);
+		hw_charge(cost->receive);
+		have = copy_out(sock, bytes);
+		shim_message_done(have);
+		if (!have && !sock->closed)
+			have = -1;	/* another reader came first */
+	} else {
+		hw_charge(hw_costs.receive_nothing);
+	}
 	shim_file_put(&sock->reader);
 	shim_syscall_exit();
 	return have;
@@ -242,4 +270,15 @@ bool shim_socket_readable(struct kern_socket *sock)
 wait_queue_head_t *shim_socket_readers(struct kern_socket *sock)
 {
 	return &sock->readers;
+}
+
+/* sk_stream_is_writeable() */
+bool shim_socket_writable(const struct kern_socket *sock)
+{
+	return sock->used <= protocols[sock->protocol].writable;
+}
+
+wait_queue_head_t *shim_socket_writers(struct kern_socket *sock)
+{
+	return &sock->writers;
 }

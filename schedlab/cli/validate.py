@@ -50,6 +50,11 @@ HERE = Path("results") / "here"
     is_flag=True,
     help="Compare Debian's applications with their models, at three loads each.",
 )
+@click.option(
+    "--real-time",
+    is_flag=True,
+    help="With --applications: here as real-time tasks, whom other work does not disturb; root.",
+)
 @click.option("--changes", is_flag=True, help="Compare the effects of changes, not of loads.")
 @click.option(
     "--results",
@@ -72,6 +77,7 @@ def validate(
     variant: str | None,
     published: str | None,
     applications: bool,
+    real_time: bool,
     changes: bool,
     results: Path | None,
     jobs: int | None,
@@ -83,7 +89,8 @@ def validate(
     nothing is run again for the same host, machine and kernel; remove the folder to measure again.
 
     With --applications Debian's servers, a build and x264 run here, and their models simulated;
-    --only takes names of benchmarks.
+    --only takes names of benchmarks. With --real-time they have the policy SCHED_FIFO here, so that
+    other work takes none of their time; simulated they have the usual policy.
 
     With --changes the effects of changes are compared: nice values, policies, control groups, CPUs,
     the number of tasks. Each has its effect here and its simulated effect, with intervals. Changes
@@ -118,6 +125,8 @@ def validate(
         return
     if applications and (changes or target):
         raise UsageError("--applications compares this host; leave out --changes and --target.")
+    if real_time and not applications:
+        raise UsageError("--real-time goes with --applications.")
     if changes and (only or target):
         raise UsageError("--changes compares this host; leave out --only and --target.")
     if jobs and (changes or target):
@@ -144,7 +153,7 @@ def validate(
         with _one_line() as say:
             text = validation.of_changes(folder, say)
     elif applications:
-        text = validation.of_applications(folder, those, lab)
+        text = validation.of_applications(folder, those, lab, real_time=real_time)
     else:
         text = validation.of_loads(folder, those, lab)
     put(text)

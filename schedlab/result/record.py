@@ -64,7 +64,7 @@ class RunRecord:
     busy_during: Amount | None = None
     """CPU share (0..1 of all CPUs) of other work while the run lasted."""
     cpu_seconds: Amount | None = None
-    """CPU time the run's own processes used."""
+    """CPU time the run's own processes used, its server and its load among them."""
     raw: str = ""
     """Folder of the raw output, relative to the result folder."""
 

@@ -420,7 +420,7 @@ class HostSession:
             watched.end(exit_.cpu_seconds)
         record.busy_before, record.busy_during = watched.busy_before, watched.busy_during
         record.seconds, record.exit_status = exit_.seconds, exit_.status
-        record.cpu_seconds = exit_.cpu_seconds
+        record.cpu_seconds = exit_.cpu_seconds + watched.beside
         if exit_.timed_out:
             limit = f"{command.timeout:g} s" if command.timeout else self._plan.blocks.timeout
             raise IncompleteRun(f"did not end within {limit}; it and all it started were killed")

@@ -30,6 +30,8 @@ class Watched:
         self._counters = counters
         self._window = BusyWindow(system, cpus)
         self.busy_before = self.busy_during = 0.0
+        self.beside = 0.0
+        """CPU seconds that what ran beside the run used: its server."""
 
     def begin(self) -> None:
         """Begin to count: the run is about to start."""
@@ -41,8 +43,8 @@ class Watched:
 
     def end(self, own_cpu_seconds: float) -> None:
         """Measure, at a run's end, what was not the run's own."""
-        beside = self._system.beside_cpu_seconds() - self._beside
-        self.busy_during = self._window.others_share(own_cpu_seconds + beside)
+        self.beside = self._system.beside_cpu_seconds() - self._beside
+        self.busy_during = self._window.others_share(own_cpu_seconds + self.beside)
 
     def check_clock(self) -> None:
         """Refuse a run during which the clock was set."""

@@ -59,6 +59,30 @@ def test_an_event_loop_answers_all_that_asked_meanwhile(sim: Simulator) -> None:
     assert many.counters["switches:voluntary"] < 300
 
 
+@pytest.mark.parametrize(
+    ("cost", "kind", "options", "least", "most"),
+    [
+        # Taken out and put in anew for each direction, and changed once.
+        ("epoll_add", "redis", {"clients": 1, "requests": 600}, 3.8, 4.2),
+        ("epoll_change", "redis", {"clients": 1, "requests": 600}, 0.9, 1.1),
+        # Beside the other side's work, in part.
+        ("epoll_change", "nginx", {"connections": 1, "time": "20ms"}, 0.9, 2),
+        ("receive_nothing", "mariadb", {"transactions": "point_select", "time": "20ms"}, 0.5, 2),
+    ],
+)
+def test_a_client_pays_for_what_it_asks_the_kernel_between_two_requests(
+    sim: Simulator, cost: str, kind: str, options: dict[str, object], least: float, most: float
+) -> None:
+    more = 20
+    usual, dear = machine("smp4"), machine("smp4")
+    dear["cost"][cost] = f"{more}us"
+    took = []
+    for described in (usual, dear):
+        load = Load(sim, described, scenario(kind, **options))
+        took.append(1e6 / load["throughput"])
+    assert least * more < took[1] - took[0] < most * more
+
+
 def test_a_pool_works_with_one_thread_of_each_cpu(sim: Simulator) -> None:
     """Requests that come meanwhile are queued, so that fewer threads are runnable."""
     threads, pool = (

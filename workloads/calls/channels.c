@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Pipes, sockets, files and futexes: what waits for room, a message or a word. */
 #include <errno.h>
-#include "world.h"
+#include "channels.h"
 
 #ifdef SIMULATED
 
@@ -30,11 +30,6 @@ static unsigned int get(struct wl_pipe *pipe, unsigned int bytes)
 
 /* ------------------------------------------------------------------ sockets */
 
-struct wl_socket {
-	int is_udp;
-	struct kern_socket *in, *out;
-};
-
 static struct wl_socket *one_end(struct kern_socket *in, struct kern_socket *out, int is_udp)
 {
 	struct wl_socket *socket = wl_new(struct wl_socket, 1);
@@ -60,6 +55,11 @@ static unsigned int send_part(struct wl_socket *socket, unsigned int bytes)
 static unsigned int receive_part(struct wl_socket *socket, unsigned int bytes)
 {
 	return kern_socket_receive(socket->in, bytes);
+}
+
+int wl_receive_now(struct wl_socket *socket, unsigned int most)
+{
+	return kern_socket_look(socket->in, most);
 }
 
 void wl_close(struct wl_socket *socket)
@@ -144,73 +144,22 @@ void wl_dup(struct wl_file *file)
 
 struct wl_log {
 	struct hw_line file;
-	enum wl_figure flush;
+	enum wl_figure flush, work;
 };
 
-struct wl_log *wl_log(enum wl_figure flush)
+struct wl_log *wl_log(enum wl_figure flush, enum wl_figure work)
 {
 	struct wl_log *log = wl_new(struct wl_log, 1);
 
 	log->flush = flush;
+	log->work = work;
 	return log;
 }
 
 void wl_flush(struct wl_log *log)
 {
 	kern_syscall(&log->file);
-	kern_device_wait(wl_figure(log->flush));
-}
-
-/* ------------------------------------------------------------------ waiting for several */
-
-static struct kern_pollable pollable(const struct wl_poll *what)
-{
-	return (struct kern_pollable) {
-		.pipe = (struct kern_pipe *)what->pipe,
-		.socket = what->socket ? what->socket->in : NULL,
-	};
-}
-
-static int first_readable(const struct wl_poll *set, int nr, unsigned long long timeout)
-{
-	struct kern_pollable one, *all = nr == 1 ? &one : hw_zalloc(nr * sizeof(*all), 16);
-	int found;
-
-	for (int i = 0; i < nr; i++)
-		all[i] = pollable(&set[i]);
-	found = kern_poll(all, nr, timeout);
-	if (all != &one)
-		hw_free(all);
-	return found;
-}
-
-struct wl_watch *wl_watch(void)
-{
-	return (struct wl_watch *)kern_watch_create();
-}
-
-void wl_watch_add(struct wl_watch *watch, const struct wl_poll *what, void *data)
-{
-	struct kern_pollable one = pollable(what);
-
-	kern_watch_add((struct kern_watch *)watch, &one, data, 0);
-}
-
-struct wl_watched *wl_watch_once(struct wl_watch *watch, const struct wl_poll *what, void *data)
-{
-	struct kern_pollable one = pollable(what);
-
-	return (struct wl_watched *)kern_watch_add((struct kern_watch *)watch, &one, data, 1);
-}
-
-void wl_watch_again(struct wl_watched *watched)
-{
-	kern_watch_again((struct kern_watched *)watched);
-}
-
-static int data_of_readable(struct wl_watch *watch, void **data, int most, unsigned long long timeout)
-{
-	return kern_watch_wait((struct kern_watch *)watch, data, most, timeout);
+	kern_device_wait(wl_figure(log->flush), wl_figure(log->work) * 1000000 / hw_machine.core_khz);
 }
 
 /* ------------------------------------------------------------------ futexes */
@@ -232,10 +181,8 @@ int wl_futex_wake(unsigned int *word, int nr)
 #include <linux/futex.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -247,23 +194,12 @@ int wl_futex_wake(unsigned int *word, int nr)
 /* Goes with the thread. */
 static __thread char buffer[CHUNK];
 
-static long check(long ret, const char *what)
-{
-	if (ret < 0)
-		fail("%s: %s", what, strerror(errno));
-	return ret;
-}
-
 static unsigned int part(unsigned int bytes)
 {
 	return bytes < CHUNK ? bytes : CHUNK;
 }
 
 /* ------------------------------------------------------------------ pipes */
-
-struct wl_pipe {
-	int fd[2];
-};
 
 struct wl_pipe *wl_pipe(void)
 {
@@ -294,12 +230,6 @@ static unsigned int get(struct wl_pipe *pipe, unsigned int bytes)
 }
 
 /* ------------------------------------------------------------------ sockets */
-
-/* A datagram's receiver is named with each, as its sender is. */
-struct wl_socket {
-	int fd, is_udp;
-	struct sockaddr_in peer;
-};
 
 static struct wl_socket *new_socket(int fd, int is_udp)
 {
@@ -333,6 +263,13 @@ static unsigned int receive_part(struct wl_socket *socket, unsigned int bytes)
 	socklen_t len = sizeof(socket->peer);
 
 	return check(recvfrom(socket->fd, buffer, part(bytes), 0, from, from ? &len : NULL), "receiving");
+}
+
+int wl_receive_now(struct wl_socket *socket, unsigned int most)
+{
+	ssize_t got = recv(socket->fd, buffer, part(most), MSG_DONTWAIT);
+
+	return got < 0 && errno == EAGAIN ? -1 : check(got, "receiving");
 }
 
 /* An empty datagram says what shutdown() says on a stream. */
@@ -453,11 +390,12 @@ struct wl_log {
 	unsigned int next;
 };
 
-struct wl_log *wl_log(enum wl_figure flush)
+struct wl_log *wl_log(enum wl_figure flush, enum wl_figure work)
 {
 	struct wl_log *log = wl_new(struct wl_log, 1);
 
 	(void)flush;
+	(void)work;
 	log->fd = open(".", O_TMPFILE | O_RDWR, 0600);
 	check(log->fd, "a log in the current folder");
 	for (int i = 0; i < LOG_BLOCKS; i++)
@@ -472,87 +410,6 @@ void wl_flush(struct wl_log *log)
 
 	check(pwrite(log->fd, buffer, LOG_BLOCK, (off_t)block * LOG_BLOCK), "writing a log");
 	check(fdatasync(log->fd), "fdatasync");
-}
-
-/* ------------------------------------------------------------------ poll */
-
-static int fd_of(const struct wl_poll *what)
-{
-	return what->pipe ? what->pipe->fd[0] : what->socket->fd;
-}
-
-static int first_readable(const struct wl_poll *set, int nr, unsigned long long timeout)
-{
-	struct timespec t = { timeout / WL_SEC, timeout % WL_SEC };
-	struct pollfd one, *fds = nr == 1 ? &one : calloc(nr, sizeof(*fds));
-	int n, found = -1;
-
-	for (int i = 0; i < nr; i++)
-		fds[i] = (struct pollfd) { fd_of(&set[i]), POLLIN, 0 };
-	n = check(ppoll(fds, nr, timeout == WL_NEVER ? NULL : &t, NULL), "poll");
-	for (int i = 0; n && i < nr && found < 0; i++)
-		if (fds[i].revents)
-			found = i;
-	if (fds != &one)
-		free(fds);
-	return found;
-}
-
-struct wl_watch {
-	int fd;
-};
-
-struct wl_watch *wl_watch(void)
-{
-	struct wl_watch *watch = wl_new(struct wl_watch, 1);
-
-	watch->fd = epoll_create1(0);
-	check(watch->fd, "epoll_create");
-	return watch;
-}
-
-static void control(int epoll, int operation, int fd, unsigned int events, void *data)
-{
-	struct epoll_event event = { .events = events, .data.ptr = data };
-
-	check(epoll_ctl(epoll, operation, fd, &event), "epoll_ctl");
-}
-
-void wl_watch_add(struct wl_watch *watch, const struct wl_poll *what, void *data)
-{
-	control(watch->fd, EPOLL_CTL_ADD, fd_of(what), EPOLLIN, data);
-}
-
-struct wl_watched {
-	int epoll, fd;
-	void *data;
-};
-
-struct wl_watched *wl_watch_once(struct wl_watch *watch, const struct wl_poll *what, void *data)
-{
-	struct wl_watched *watched = wl_new(struct wl_watched, 1);
-
-	*watched = (struct wl_watched) { watch->fd, fd_of(what), data };
-	control(watch->fd, EPOLL_CTL_ADD, watched->fd, EPOLLIN | EPOLLONESHOT, data);
-	return watched;
-}
-
-void wl_watch_again(struct wl_watched *watched)
-{
-	control(watched->epoll, EPOLL_CTL_MOD, watched->fd, EPOLLIN | EPOLLONESHOT, watched->data);
-}
-
-/* epoll_wait() knows milliseconds only. */
-static int data_of_readable(struct wl_watch *watch, void **data, int most, unsigned long long timeout)
-{
-	struct timespec t = { timeout / WL_SEC, timeout % WL_SEC };
-	struct epoll_event event[WL_MOST_READABLE];
-	const void *until = timeout == WL_NEVER ? NULL : &t;
-	long n = syscall(SYS_epoll_pwait2, watch->fd, event, most, until, NULL, 0);
-
-	for (long i = 0; i < check(n, "epoll_pwait2"); i++)
-		data[i] = event[i].data.ptr;
-	return n;
 }
 
 /* ------------------------------------------------------------------ futexes */
@@ -616,35 +473,6 @@ int wl_receive(struct wl_socket *socket, unsigned int bytes)
 	} while (got && have < bytes && !socket->is_udp);
 	wl_note_wait(NULL, NULL);
 	return have;
-}
-
-int wl_poll(const struct wl_poll *set, int nr, unsigned long long timeout)
-{
-	int found;
-
-	if (timeout == WL_NEVER)
-		wl_note_wait("something to read in poll()", NULL);
-	found = first_readable(set, nr, timeout);
-	wl_note_wait(NULL, NULL);
-	return found;
-}
-
-int wl_watch_several(struct wl_watch *watch, void **data, int most, unsigned long long timeout)
-{
-	int found;
-
-	if (timeout == WL_NEVER)
-		wl_note_wait("something to read in epoll_wait()", NULL);
-	found = data_of_readable(watch, data, most < WL_MOST_READABLE ? most : WL_MOST_READABLE, timeout);
-	wl_note_wait(NULL, NULL);
-	return found;
-}
-
-void *wl_watch_wait(struct wl_watch *watch, unsigned long long timeout)
-{
-	void *data;
-
-	return wl_watch_several(watch, &data, 1, timeout) ? data : NULL;
 }
 
 int wl_futex_wait(unsigned int *word, unsigned int value, unsigned long long timeout)

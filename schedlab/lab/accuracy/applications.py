@@ -1,7 +1,8 @@
 """Applications at three loads each, on this host and simulated, side by side.
 
 On the host Debian's programs run, simulated their models. Models are calibrated at the first load,
-so its row says how well that was done, and the others how far the models hold.
+so its row says how well that was done, and the others how far the models hold. Other work on the
+host makes throughput less, but not the CPU time that a request takes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,6 +11,7 @@ from statistics import median
 
 from schedlab.base.errors import UsageError, nearest
 from schedlab.benchmarks.metric import Metric
+from schedlab.counters.simulated import CPU_TIME
 from schedlab.lab.accuracy.markdown import table_row
 from schedlab.lab.accuracy.sides import plan_of_side
 from schedlab.plan.plan import Plan, find_suite
@@ -19,6 +21,8 @@ from schedlab.result.store import CaseInfo, Store
 SUITE = "applications-loads"
 _ROUNDS = 2
 """Of a pair of runs each: the cases of a round are interleaved."""
+_REAL_TIME = ("chrt", "--fifo", "1")
+_IDLE = f"{CPU_TIME}:idle:ns"
 
 
 def chosen(names: Sequence[str]) -> tuple[str, ...]:
@@ -35,11 +39,19 @@ def chosen(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def plan_of_applications(
-    target: str, kernel: str | None = None, only: tuple[str, ...] = ()
+    target: str, kernel: str | None = None, only: tuple[str, ...] = (), *, real_time: bool = False
 ) -> Plan:
-    """Return the plan for a target."""
-    title = "Applications, on a host and simulated"
-    return plan_of_side(title, SUITE, target, kernel, only, rounds=_ROUNDS)
+    """Return the plan for a target; on a host programs can be real-time tasks."""
+    return plan_of_side(
+        "Applications, on a host and simulated",
+        SUITE,
+        target,
+        kernel,
+        only,
+        rounds=_ROUNDS,
+        counters=("procstat",),
+        prefix=_REAL_TIME if real_time else (),
+    )
 
 
 @dataclass(frozen=True)
@@ -74,24 +86,47 @@ def _runs(store: Store, label: str) -> list[RunRecord]:
     return [run for run in store.records() if run.key.case == label]
 
 
-def table(found: Sequence[Compared]) -> str:
-    """Return a row for each metric of each case, with the spread of the host's runs."""
+def table(found: Sequence[Compared], cpus: int) -> str:
+    """Return rows for each case: its metrics, with the spread of the host's runs, and CPU time."""
     head = ("load", "metric", "here", "least to most", "simulated", "simulated / here", "others")
     lines = [table_row(head), table_row(["---", "---", *["---:"] * (len(head) - 2)])]
     for item in found:
         if item.failure:
             lines.append(table_row([item.case.label, "", "", "", "", item.failure, ""]))
             continue
-        lines += [table_row(_cells(item, metric)) for metric in item.case.metrics]
+        lines += [
+            table_row(_cells(item, f"{metric.name}, {metric.unit}", *_both(item, metric)))
+            for metric in item.case.metrics
+        ]
+        lines.append(table_row(_cells(item, *_cpu_time(item, cpus))))
     return "\n".join(lines) + "\n"
 
 
-def _cells(item: Compared, metric: Metric) -> list[str]:
-    here = _figures(item.here, metric)
-    ours = median(_figures(item.simulated, metric))
+def _both(item: Compared, metric: Metric) -> tuple[list[float], float]:
+    return _figures(item.here, metric), median(_figures(item.simulated, metric))
+
+
+def _cpu_time(item: Compared, cpus: int) -> tuple[str, list[float], float]:
+    """Return the CPU time of server and load, by operation; in a build by the build."""
+    main = item.case.metrics[0]
+    by_time = main.unit == "s"
+
+    def an_operation(run: RunRecord, busy_seconds: float, seconds: float) -> float:
+        return busy_seconds if by_time else 1e6 * busy_seconds / (run.metrics[main.name] * seconds)
+
+    here = [an_operation(run, run.cpu_seconds or 0.0, run.seconds) for run in _good(item.here)]
+    ours = []
+    for run in _good(item.simulated):
+        spent = {name: ns / 1e9 for name, ns in run.counters.items() if name.startswith(CPU_TIME)}
+        window = sum(spent.values()) / cpus
+        ours.append(an_operation(run, sum(spent.values()) - spent[_IDLE], window))
+    return ("CPU time, s" if by_time else "CPU time of an operation, us"), here, median(ours)
+
+
+def _cells(item: Compared, what: str, here: list[float], ours: float) -> list[str]:
     return [
         item.case.label,
-        f"{metric.name}, {metric.unit}",
+        what,
         f"{median(here):.4g}",
         f"{min(here):.4g} to {max(here):.4g}",
         f"{ours:.4g}",
@@ -100,5 +135,9 @@ def _cells(item: Compared, metric: Metric) -> list[str]:
     ]
 
 
+def _good(runs: Sequence[RunRecord]) -> list[RunRecord]:
+    return [run for run in runs if run.status == "ok"]
+
+
 def _figures(runs: Sequence[RunRecord], metric: Metric) -> list[float]:
-    return [run.metrics[metric.name] for run in runs if run.status == "ok"]
+    return [run.metrics[metric.name] for run in _good(runs)]

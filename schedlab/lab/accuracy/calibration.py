@@ -42,12 +42,17 @@ STEPS = (
     Step("unix receive", 1, ("unix_receive",)),
     Step("tcp send", 1, ("tcp_send",)),
     Step("tcp receive", 1, ("tcp_receive",)),
+    Step("receive of nothing", 1, ("receive_nothing",)),
+    Step("epoll change", 1, ("epoll_change",)),
+    Step("epoll drop and add", 2, ("epoll_add",)),
+    Step("epoll wait", 1, ("epoll_wait",)),
     Step("udp send", 1, ("udp_send",)),
     Step("udp receive", 1, ("udp_receive",)),
     Step("fault", 1, ("fault",)),
     Step("fork, exit, wait", 1, ("fork", "fork_child", "exit")),
     Step("fork, exec, exit, wait", 1, ("exec",)),
     Step("round trip on one CPU", 2, ("schedule", "wakeup")),
+    Step("write that wakes another CPU", 1, ("ipi_send",)),
     Step("round trip to another CPU", 2, ("ipi_latency",)),
 )
 

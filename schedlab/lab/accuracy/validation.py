@@ -6,6 +6,7 @@ variant of a plan can give; it also alternates the two sides of each pair by its
 compared decision by decision, and no figure of it is judged.
 """
 
+import functools
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -116,15 +117,18 @@ class Validation:
         )
         return self._headed(there, words)
 
-    def of_applications(self, folder: Path, only: tuple[str, ...], lab: Lab) -> str:
+    def of_applications(
+        self, folder: Path, only: tuple[str, ...], lab: Lab, *, real_time: bool = False
+    ) -> str:
         """Return a table of what applications reach here and their models simulated; as of_loads.
 
-        `only` names benchmarks of the suite, or their labels.
+        `only` names benchmarks of the suite, or their labels. Here they can be real-time tasks.
         """
-        plan = applications.plan_of_applications
-        with self._both(folder, "applications-", plan, only, lab) as (there, here, ours):
+        plan = functools.partial(applications.plan_of_applications, real_time=real_time)
+        prefix = "applications-real-time-" if real_time else "applications-"
+        with self._both(folder, prefix, plan, only, lab) as (there, here, ours):
             found = list(applications.compared(here, ours))
-        return self._headed(there, f"\n{applications.table(found)}")
+        return self._headed(there, f"\n{applications.table(found, there.machine.nr_cpus)}")
 
     @contextmanager
     def _both(

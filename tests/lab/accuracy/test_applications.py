@@ -33,6 +33,8 @@ def store(folder: Path, plan: Plan, figures: dict[str, float]) -> Store:
             else:
                 record.status, record.error = "failed", "no port is free"
             record.busy_during = 0.25
+            record.seconds, record.cpu_seconds = 2.0, 3.0
+            record.counters = {"cpu-time:user:ns": 2e9, "cpu-time:idle:ns": 6e9}
             made.add(record)
             position += 1
     return made
@@ -51,12 +53,20 @@ def test_the_table_has_a_row_for_each_metric(tmp_path: Path) -> None:
     build = "Build-1-jobs"
     here = store(tmp_path / "h", HOST, {SELECT: 10, build: 4})
     there = store(tmp_path / "s", SIM, {SELECT: 20.5, build: 0})
-    assert table(list(compared(here, there))).splitlines()[2:] == [
+    assert table(list(compared(here, there)), 4).splitlines()[2:] == [
         f"| {SELECT} | throughput, 1/s | 10.5 | 10 to 11 | 21 | 2.00 | 25% |",
         f"| {SELECT} | latency_p50, us | 10.5 | 10 to 11 | 21 | 2.00 | 25% |",
         f"| {SELECT} | latency_p99, us | 10.5 | 10 to 11 | 21 | 2.00 | 25% |",
+        f"| {SELECT} | CPU time of an operation, us | 1.432e+05 | 1.364e+05 to 1.5e+05 | 4.765e+04"
+        " | 0.33 | 25% |",
         f"| {build} |  |  |  |  | no port is free |  |",
     ]
+
+
+def test_programs_can_be_real_time_tasks_here() -> None:
+    assert HOST.variant[0].around.prefix == ()
+    plan = plan_of_applications("host", real_time=True)
+    assert {variant.around.prefix for variant in plan.variant} == {("chrt", "--fifo", "1")}
 
 
 def test_applications_are_chosen_by_benchmark_or_label() -> None:
