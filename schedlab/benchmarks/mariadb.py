@@ -9,6 +9,7 @@ from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99, PERCENTILES, percentiles
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.model import Model
+from schedlab.benchmarks.requests import check_connections
 from schedlab.benchmarks.server import (
     ADDRESS,
     CLIENT,
@@ -88,6 +89,7 @@ def _model(
     """The same transactions on the model of the server, whose rows are never waited for."""
     _check("transactions", transactions, _TRANSACTIONS)
     _check("handling", handling, _HANDLING)
+    check_connections("MariaDB", "threads", threads)
     options = {"transactions": transactions, "threads": threads, "handling": handling}
     return workload_model("mariadb", {**options, "time": time}, _RESULTS)
 
@@ -114,6 +116,7 @@ def mariadb(
     """Threads of sysbench in a closed loop: read_only, read_write or point_select of its OLTP."""
     _check("transactions", transactions, _TRANSACTIONS)
     _check("handling", handling, _HANDLING)
+    check_connections("MariaDB", "threads", threads)
     there = (f"--mysql-host={ADDRESS}", f"--mysql-port={PORT}", f"--mysql-user={LOAD_USER}")
     tables_there = (*there, f"--tables={tables}", f"--table-size={rows}")
     test = ("sysbench", _TRANSACTIONS[transactions], *tables_there)

@@ -6,6 +6,7 @@ from schedlab.base.errors import IncompleteRun
 from schedlab.benchmarks.benchmark import Command, Output, Span, Values, benchmark
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.model import Model
+from schedlab.benchmarks.requests import check_connections
 from schedlab.benchmarks.server import ADDRESS, PORT, Server, unprivileged
 from schedlab.benchmarks.stand_in import workload_model
 from schedlab.benchmarks.tool import Tool
@@ -51,7 +52,9 @@ def _model(workers: int, threads: int, connections: int, time: Span) -> Model:
 
 def _for_each(threads: int, connections: int) -> int:
     """Return so many connections, or a few more: memcaslap wants as many for every thread."""
-    return -(-connections // threads) * threads
+    each = -(-connections // threads) * threads
+    check_connections("Memcached", "connections", each)
+    return each
 
 
 @benchmark(

@@ -5,7 +5,7 @@ from schedlab.benchmarks.benchmark import Command, Output, Span, Values, benchma
 from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99, PERCENTILES
 from schedlab.benchmarks.model import Model
-from schedlab.benchmarks.requests import THROUGHPUT, latency, throughput
+from schedlab.benchmarks.requests import THROUGHPUT, check_connections, latency, throughput
 from schedlab.benchmarks.server import ADDRESS, CLIENT, PORT, Server
 from schedlab.benchmarks.stand_in import workload_model
 from schedlab.benchmarks.tool import Tool
@@ -62,6 +62,7 @@ http {{
 
 
 def _check(threads: int, connections: int) -> None:
+    check_connections("Nginx", "connections", connections)
     if threads > connections:
         raise UsageError(
             f"Nginx: {threads} threads for {connections} connections: wrk wants at least one for"

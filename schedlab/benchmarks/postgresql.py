@@ -9,6 +9,7 @@ from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99, PERCENTILES, counted, percentiles
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.model import Model
+from schedlab.benchmarks.requests import check_connections
 from schedlab.benchmarks.server import (
     ADDRESS,
     CLIENT,
@@ -113,12 +114,13 @@ def _latencies(folder: Path) -> list[float]:
 
 def _model(transactions: str, clients: int, threads: int, scale: int, time: Span) -> Model:
     """The same transactions on the model of the server."""
-    _check(transactions)
+    _check(transactions, clients)
     options = {"transactions": transactions, "clients": clients, "threads": threads}
     return workload_model("postgresql", {**options, "scale": scale, "time": time}, _RESULTS)
 
 
-def _check(transactions: str) -> None:
+def _check(transactions: str, clients: int) -> None:
+    check_connections("PostgreSQL", "clients", clients)
     if transactions not in _TRANSACTIONS:
         known = " or ".join(_TRANSACTIONS)
         raise UsageError(f"PostgreSQL: transactions is {known}, not '{transactions}'.")
@@ -141,7 +143,7 @@ def _check(transactions: str) -> None:
 )
 def postgresql(transactions: str, clients: int, threads: int, scale: int, time: Span) -> Command:
     """Clients of pgbench in a closed loop, each a backend process; select-only or TPC-B-like."""
-    _check(transactions)
+    _check(transactions, clients)
     there = ("-h", ADDRESS, "-p", PORT, "-U", LOAD_USER)
     load = (
         *("pgbench", *there, "-n", "-b", _TRANSACTIONS[transactions]),

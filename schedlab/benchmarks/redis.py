@@ -6,7 +6,7 @@ from schedlab.base.errors import IncompleteRun, UsageError
 from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
 from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99, PERCENTILES
 from schedlab.benchmarks.model import Model
-from schedlab.benchmarks.requests import THROUGHPUT
+from schedlab.benchmarks.requests import THROUGHPUT, check_connections
 from schedlab.benchmarks.server import ADDRESS, PASSWORD, PORT, Server
 from schedlab.benchmarks.stand_in import workload_model
 from schedlab.benchmarks.tool import Tool
@@ -45,14 +45,15 @@ def parse(output: Output) -> Values:
         raise IncompleteRun("the output has no rate, or no latency of 50 and 99 %") from None
 
 
-def _check(test: str) -> None:
+def _check(test: str, clients: int) -> None:
     if test not in _TESTS:
         raise UsageError(f"Redis: test is {' or '.join(_TESTS)}, not '{test}'.")
+    check_connections("Redis", "clients", clients)
 
 
 def _model(test: str, clients: int, requests: int) -> Model:
     """The same requests on the model of the server."""
-    _check(test)
+    _check(test, clients)
     options = {"test": test, "clients": clients, "requests": requests}
     return workload_model("redis", options, {THROUGHPUT: "throughput", **PERCENTILES})
 
@@ -69,7 +70,7 @@ def _model(test: str, clients: int, requests: int) -> Model:
 )
 def redis(test: str, clients: int, requests: int) -> Command:
     """Connections in a closed loop on a Redis of 10,000 keys, kept in memory only."""
-    _check(test)
+    _check(test, clients)
     there = ("-h", ADDRESS, "-p", PORT, "-a", PASSWORD)
     ask = ("redis-benchmark", *there, "-r", str(_KEYS), "-d", "64")
     # Ten times as many random keys as there are: all but one in 22,000 is written.

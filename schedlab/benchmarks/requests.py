@@ -2,13 +2,26 @@
 
 import re
 
-from schedlab.base.errors import IncompleteRun
+from schedlab.base.errors import IncompleteRun, UsageError
 from schedlab.benchmarks.benchmark import Output
 from schedlab.benchmarks.metric import Metric
 
 THROUGHPUT = Metric("throughput", unit="1/s", better="higher", label="Requests/sec")
 
+_PORTS = 28_232
+"""An address has so many ports for connections that it makes: Linux's net.ipv4.ip_local_port_range,
+32768 to 60999. The load has one address, and the server one port."""
+
 _MICROSECONDS = {"us": 1.0, "ms": 1e3, "s": 1e6, "m": 60e6}
+
+
+def check_connections(benchmark: str, parameter: str, connections: int) -> None:
+    """Refuse more connections to a server than one address can make."""
+    if connections > _PORTS:
+        raise UsageError(
+            f"{benchmark}: {parameter} is at most {_PORTS:,}, not {connections:,}: the load has one"
+            " address, and that has no more ports for connections to a server."
+        )
 
 
 def throughput(output: Output) -> float:

@@ -15,6 +15,13 @@ from schedlab.result.store import Store, describe
 MACHINE = find_machine("smp4")
 HOST, SIM = plan_of_applications("host"), plan_of_applications("sim:smp4", "6.12")
 SELECT = "PostgreSQL select-1-clients"
+CONNECTIONS = {
+    "PostgreSQL": "clients",
+    "MariaDB": "threads",
+    "Memcached": "connections",
+    "Nginx": "connections",
+    "Redis": "clients",
+}
 
 
 def store(folder: Path, plan: Plan, figures: dict[str, float]) -> Store:
@@ -91,6 +98,10 @@ def test_every_application_has_a_model_of_its_own_parameters(suite: str) -> None
         ("Nginx", {"threads": 3, "connections": 2}, "3 threads for 2 connections"),
         ("Redis", {"test": "incr"}, "test is get or set, not 'incr'"),
         ("FfmpegX264", {"preset": "slow"}, "simulated, preset is medium, not 'slow'"),
+        *(
+            (name, {parameter: 100_000}, f"{name}: {parameter} is at most 28,232, not 100,000")
+            for name, parameter in CONNECTIONS.items()
+        ),
     ],
 )
 def test_a_model_refuses_what_the_program_has_not(
@@ -99,3 +110,12 @@ def test_a_model_refuses_what_the_program_has_not(
     case = find_benchmark(name, "").case(MACHINE, params, None, "")
     with pytest.raises(UsageError, match=why):
         case.model()
+
+
+@pytest.mark.parametrize(("name", "parameter"), CONNECTIONS.items())
+def test_more_connections_than_an_address_can_make_are_refused_before_anything_runs(
+    name: str, parameter: str
+) -> None:
+    case = find_benchmark(name, "").case(MACHINE, {parameter: 100_000}, None, "")
+    with pytest.raises(UsageError, match="no more ports"):
+        case.commands()
