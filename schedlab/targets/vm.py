@@ -28,7 +28,7 @@ from schedlab.targets.alike import check_alike
 from schedlab.targets.guest.guest import QEMU, Guest
 from schedlab.targets.guest.guests import Booted, Guests
 from schedlab.targets.guest.kernel import Kernel as GuestKernel
-from schedlab.targets.guest.kernel import built_kernel, find_kernel, kernel_config
+from schedlab.targets.guest.kernel import find_kernel, kernel_config, variants_kernel
 from schedlab.targets.guest.shape import shape_of
 from schedlab.targets.host import HostTarget
 from schedlab.targets.target import Order, Session
@@ -112,7 +112,7 @@ class VmTarget:
     def booted(self, variant: Variant) -> Booted:
         """Return what a variant boots."""
         named = Kernel.of(variant)
-        kernel = built_kernel(named, self.watch) if named else self._kernel
+        kernel = variants_kernel(named, self.watch) if named else self._kernel
         return Booted(kernel, variant.boot_options)
 
     def guest(self, variant: Variant) -> Guest:

@@ -9,7 +9,7 @@ compared decision by decision, and no figure of it is judged.
 import functools
 import hashlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -109,7 +109,8 @@ class Validation:
             only: the labels of some loads; none: all.
             lab: how plans are run.
         """
-        with self._both(folder, "", plan_of_loads, only, lab) as (there, here, ours):
+        apart = Groups().enclosure()
+        with self._both(folder, "", plan_of_loads, only, lab, apart) as (there, here, ours):
             found = list(compared(here, ours))
         words = (
             "In each pair the first is this host. Speed ratio: simulated over real, 1 is right."
@@ -126,18 +127,26 @@ class Validation:
         """
         plan = functools.partial(applications.plan_of_applications, real_time=real_time)
         prefix = "applications-real-time-" if real_time else "applications-"
-        with self._both(folder, prefix, plan, only, lab) as (there, here, ours):
+        # A group of version 1 may not have real-time tasks.
+        apart: AbstractContextManager[None] = nullcontext() if real_time else Groups().enclosure()
+        with self._both(folder, prefix, plan, only, lab, apart) as (there, here, ours):
             found = list(applications.compared(here, ours))
         return self._headed(there, f"\n{applications.table(found, there.machine.nr_cpus)}")
 
     @contextmanager
     def _both(
-        self, folder: Path, prefix: str, plan: PlanOf, only: tuple[str, ...], lab: Lab
+        self,
+        folder: Path,
+        prefix: str,
+        plan: PlanOf,
+        only: tuple[str, ...],
+        lab: Lab,
+        apart: AbstractContextManager[None],
     ) -> Iterator[tuple[Simulator, Store, Store]]:
-        """Yield the simulator, and a plan's results on this host and simulated."""
+        """Yield the simulator, and a plan's results on this host, set apart so, and simulated."""
         host = plan(HOST.target(""), None, only)
         with ExitStack() as stack:
-            with Groups().enclosure():
+            with apart:
                 with stoppable():
                     there = self._this_host(folder, lab.watcher.say)
                 program = schedlab_load().parent.name

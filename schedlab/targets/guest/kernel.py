@@ -61,6 +61,13 @@ def built_kernel(name: str, watch: Watch) -> Kernel:
     return Kernel(image.file, image.title)
 
 
+def variants_kernel(name: str, watch: Watch) -> Kernel:
+    """Return the kernel that a variant names: a package of Debian's, or what we built."""
+    if name.startswith(_PACKAGES):
+        return _debian(name, watch)
+    return built_kernel(name, watch)
+
+
 def kernel_config(kernel: Kernel, watch: Watch) -> dict[str, Path]:
     """Return the configuration of a kernel of Debian's by the place where programs look for it.
 
