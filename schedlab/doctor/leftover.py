@@ -27,6 +27,7 @@ def _warning(what: str) -> Finding:
         "left over",
         "warning",
         what,
-        "every result until then has these settings, whatever its variant says",
+        "until then results have these settings, whatever their variants say, and what the lab"
+        " started may still run",
         "schedlab doctor --restore",
     )
