@@ -153,7 +153,7 @@ def validate(
         with _one_line() as say:
             text = validation.of_changes(folder, say)
     elif applications:
-        text = validation.of_applications(folder, those, lab, real_time=real_time)
+        text = validation.of_applications(folder, those, lab, as_real_time=real_time)
     else:
         text = validation.of_loads(folder, those, lab)
     put(text)

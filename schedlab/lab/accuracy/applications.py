@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from schedlab.base.duration import seconds
 from schedlab.base.errors import UsageError, nearest
 from schedlab.benchmarks.metric import Metric
 from schedlab.counters.simulated import CPU_TIME
@@ -21,7 +22,6 @@ from schedlab.result.store import CaseInfo, Store
 SUITE = "applications-loads"
 _ROUNDS = 2
 """Of a pair of runs each: the cases of a round are interleaved."""
-_REAL_TIME = ("chrt", "--fifo", "1")
 _IDLE = f"{CPU_TIME}:idle:ns"
 
 
@@ -39,9 +39,9 @@ def chosen(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def plan_of_applications(
-    target: str, kernel: str | None = None, only: tuple[str, ...] = (), *, real_time: bool = False
+    target: str, kernel: str | None = None, only: tuple[str, ...] = ()
 ) -> Plan:
-    """Return the plan for a target; on a host programs can be real-time tasks."""
+    """Return the plan for a target."""
     return plan_of_side(
         "Applications, on a host and simulated",
         SUITE,
@@ -50,7 +50,6 @@ def plan_of_applications(
         only,
         rounds=_ROUNDS,
         counters=("procstat",),
-        prefix=_REAL_TIME if real_time else (),
     )
 
 
@@ -108,13 +107,19 @@ def _both(item: Compared, metric: Metric) -> tuple[list[float], float]:
 
 def _cpu_time(item: Compared, cpus: int) -> tuple[str, list[float], float]:
     """Return the CPU time of server and load, by operation; in a build by the build."""
-    main = item.case.metrics[0]
+    main, params = item.case.metrics[0], item.case.params
     by_time = main.unit == "s"
 
-    def an_operation(run: RunRecord, busy_seconds: float, seconds: float) -> float:
-        return busy_seconds if by_time else 1e6 * busy_seconds / (run.metrics[main.name] * seconds)
+    def an_operation(run: RunRecord, busy: float, lasted: float | None) -> float:
+        if by_time:
+            return busy
+        # Without a duration the load does so many.
+        count = params.get("requests", params.get("frames"))
+        operations = run.metrics[main.name] * lasted if lasted else float(str(count))
+        return 1e6 * busy / operations
 
-    here = [an_operation(run, run.cpu_seconds or 0.0, run.seconds) for run in _good(item.here)]
+    lasts = seconds(str(params["time"])) if "time" in params else None
+    here = [an_operation(run, run.cpu_seconds or 0.0, lasts) for run in _good(item.here)]
     ours = []
     for run in _good(item.simulated):
         spent = {name: ns / 1e9 for name, ns in run.counters.items() if name.startswith(CPU_TIME)}

@@ -2,13 +2,14 @@
 
 import os
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from schedlab.base.errors import UsageError
+from schedlab.lab.accuracy.real_time import real_time
 from schedlab.machine.ledger import Entry
 from schedlab.machine.model import Machine
 
@@ -34,33 +35,25 @@ class Flushes:
 
 def flushes(folder: Path) -> Flushes:
     """Time so many flushes in a folder; OSError."""
-    block = bytes(_BLOCK)
-    took, worked = [], []
-    with TemporaryFile(dir=folder, buffering=0) as file, _real_time() as undisturbed:
-        file.write(block * _BLOCKS)
+    with TemporaryFile(dir=folder, buffering=0) as file:
+        file.write(bytes(_BLOCK * _BLOCKS))
         os.fsync(file.fileno())
-        for number in range(_FLUSHES):
-            began, had = time.monotonic_ns(), time.thread_time_ns()
-            os.pwrite(file.fileno(), block, number % _BLOCKS * _BLOCK)
-            os.fdatasync(file.fileno())
-            worked.append(time.thread_time_ns() - had)
-            took.append(time.monotonic_ns() - began)
+        try:
+            with real_time():
+                return _timed(file.fileno(), undisturbed=True)
+        except UsageError:
+            return _timed(file.fileno(), undisturbed=False)
+
+
+def _timed(file: int, *, undisturbed: bool) -> Flushes:
+    block, took, worked = bytes(_BLOCK), [], []
+    for number in range(_FLUSHES):
+        began, had = time.monotonic_ns(), time.thread_time_ns()
+        os.pwrite(file, block, number % _BLOCKS * _BLOCK)
+        os.fdatasync(file)
+        worked.append(time.thread_time_ns() - had)
+        took.append(time.monotonic_ns() - began)
     return Flushes(sorted(took), sorted(worked), undisturbed)
-
-
-@contextmanager
-def _real_time() -> Iterator[bool]:
-    """Make the thread a real-time task inside a `with` block; yield whether that was allowed."""
-    policy, parameters = os.sched_getscheduler(0), os.sched_getparam(0)
-    try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-    except OSError:
-        yield False
-        return
-    try:
-        yield True
-    finally:
-        os.sched_setscheduler(0, policy, parameters)
 
 
 def with_disk(machine: Machine, found: Flushes) -> Machine:

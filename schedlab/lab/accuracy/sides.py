@@ -17,7 +17,6 @@ def plan_of_side(
     *,
     rounds: int = 1,
     counters: Sequence[str] = (),
-    prefix: Sequence[str] = (),
 ) -> Plan:
     """Return the plan for a target: figures at their values, and no load warms up.
 
@@ -29,10 +28,9 @@ def plan_of_side(
         only: names of some of the benchmarks.
         rounds: of a pair of runs each on a host; simulated there is one, as all are the same.
         counters: what is counted.
-        prefix: a command that runs each benchmark and its server on a host.
     """
     simulated = kind_of(target).simulated
-    own = {"kernel": kernel} if simulated else {"prefix": tuple(prefix)}
+    own = {"kernel": kernel} if simulated else {}
     return Plan(
         title=title,
         target=target,

@@ -6,10 +6,9 @@ variant of a plan can give; it also alternates the two sides of each pair by its
 compared decision by decision, and no figure of it is judged.
 """
 
-import functools
 import hashlib
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -52,6 +51,7 @@ from schedlab.lab.accuracy.operations import (
 )
 from schedlab.lab.accuracy.pairs import SETTLED, Groups, Here, There, case_of
 from schedlab.lab.accuracy.pairs import compare as compare_changes
+from schedlab.lab.accuracy.real_time import real_time
 from schedlab.lab.accuracy.single import held, load_case
 from schedlab.lab.kept import brought_to_its_end
 from schedlab.lab.result import Lab, check_any_good
@@ -119,16 +119,17 @@ class Validation:
         return self._headed(there, words)
 
     def of_applications(
-        self, folder: Path, only: tuple[str, ...], lab: Lab, *, real_time: bool = False
+        self, folder: Path, only: tuple[str, ...], lab: Lab, *, as_real_time: bool = False
     ) -> str:
         """Return a table of what applications reach here and their models simulated; as of_loads.
 
-        `only` names benchmarks of the suite, or their labels. Here they can be real-time tasks.
+        `only` names benchmarks of the suite, or their labels. Here they can be real-time tasks;
+        UsageError without the right to that.
         """
-        plan = functools.partial(applications.plan_of_applications, real_time=real_time)
-        prefix = "applications-real-time-" if real_time else "applications-"
+        plan = applications.plan_of_applications
+        prefix = "applications-real-time-" if as_real_time else "applications-"
         # A group of version 1 may not have real-time tasks.
-        apart: AbstractContextManager[None] = nullcontext() if real_time else Groups().enclosure()
+        apart = real_time() if as_real_time else Groups().enclosure()
         with self._both(folder, prefix, plan, only, lab, apart) as (there, here, ours):
             found = list(applications.compared(here, ours))
         return self._headed(there, f"\n{applications.table(found, there.machine.nr_cpus)}")
@@ -146,6 +147,8 @@ class Validation:
         """Yield the simulator, and a plan's results on this host, set apart so, and simulated."""
         host = plan(HOST.target(""), None, only)
         with ExitStack() as stack:
+            with stoppable():  # what is built is not set apart
+                self._build()
             with apart:
                 with stoppable():
                     there = self._this_host(folder, lab.watcher.say)
@@ -285,9 +288,12 @@ class Validation:
             f" {date.today()}.\n{words}"
         )
 
+    def _build(self) -> Build:
+        return simulator_of(self.kernel, self.machine or "smp4", self.watch)
+
     def _this_host(self, folder: Path, say: Say) -> Simulator:
         """Return this host as described, or as an earlier comparison measured it, or now."""
-        build = simulator_of(self.kernel, self.machine or "smp4", self.watch)
+        build = self._build()
         if self.machine:
             return Simulator(find_machine(self.machine), self.machine, build)
         kept = folder / _measured(LocalSystem(), build)

@@ -1,5 +1,6 @@
 """Applications on a host and simulated: one suite for both, and the table."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from schedlab.base.errors import UsageError
 from schedlab.benchmarks import find_benchmark
 from schedlab.lab.accuracy.applications import chosen, compared, plan_of_applications, table
+from schedlab.lab.accuracy.real_time import real_time
 from schedlab.machine.model import find_machine
 from schedlab.plan.plan import Plan, find_suite
 from schedlab.result.record import RunKey, RunRecord
@@ -70,10 +72,13 @@ def test_the_table_has_a_row_for_each_metric(tmp_path: Path) -> None:
     ]
 
 
-def test_programs_can_be_real_time_tasks_here() -> None:
-    assert HOST.variant[0].around.prefix == ()
-    plan = plan_of_applications("host", real_time=True)
-    assert {variant.around.prefix for variant in plan.variant} == {("chrt", "--fifo", "1")}
+def test_what_a_real_time_task_starts_is_real_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(os, "sched_setscheduler", lambda *asks: asked.append(asks[:2]))
+    before = os.sched_getscheduler(0)
+    with real_time():
+        assert asked == [(0, os.SCHED_FIFO)]
+    assert asked == [(0, os.SCHED_FIFO), (0, before)]
 
 
 def test_applications_are_chosen_by_benchmark_or_label() -> None:
