@@ -138,7 +138,7 @@ def test_tools_of_ones_own_tell_where_they_are_or_what_stands_in(
     assert "stands in for it in Schbench" in schbench.why
     assert "docs/manual/benchmarks.md" in schbench.remedy
     assert "not in PATH: ycsb.sh, mongod" in only(found, "YCSB on MongoDB").found
-    assert "pipe, spawn, execl" in only(found, "UnixBench").found
+    assert "pipe, context1, spawn, execl" in only(found, "UnixBench").found
     assert only(found, "DeathStarBench").found.endswith("DEATHSTARBENCH_URL is not set")
     assert "has no specjbb2015.jar" in only(found, "SPECjbb2015").found
 
