@@ -29,6 +29,8 @@ FORKING: Json = {"program": [{"fork": True, "body": [{"run": "20us"}]}, {"sleep"
 @pytest.fixture
 def patched(series: str, tmp_path: Path) -> Simulator:
     """A simulator with all patches of the series."""
+    if not builds.patches(series):
+        pytest.skip(f"schedlab has no patches for {series}")
     return Simulator(builds.patched(series), tmp_path)
 
 

@@ -87,7 +87,9 @@ def as_debian() -> Path:
 
 
 def with_cpusets(series: str) -> Path:
-    """Return a simulator of 6.12 or 7.3 with cpusets and concurrency ids, beside other options."""
+    """Return a simulator with cpusets and concurrency ids, of 6.12 and 7.3 beside other options."""
+    if series not in ("6.12", "7.3"):
+        return build(series, name=f"{series}-cpusets", config=str(cpusets_config()))
     return as_debian() if series == "6.12" else _with_options(series).program
 
 
