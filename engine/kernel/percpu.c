@@ -45,6 +45,11 @@ void shim_setup_percpu(void)
 	chunks[nr_chunks++].area = __per_cpu_start + dynamic_at;
 }
 
+bool shim_is_percpu(const void *at)
+{
+	return (unsigned long)at - (unsigned long)__per_cpu_start - __per_cpu_offset[0] < unit_bytes * hw_nr_cpus;
+}
+
 /* One whose copies lie as far apart as the first one's, so that the same offsets lead to them. */
 static struct chunk *new_chunk(void)
 {

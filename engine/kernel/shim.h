@@ -12,6 +12,7 @@
 /* Another CPU's data without the charge: for the engine's own bookkeeping. */
 #define raw_per_cpu_ptr(ptr, cpu) \
 	((typeof(ptr))((unsigned long)(ptr) + __per_cpu_offset[cpu]))
+bool shim_is_percpu(const void *at);	/* in a CPU's copy of the static area, where runqueues are */
 #define raw_cpu_rq(cpu)		raw_per_cpu_ptr((struct rq *)&runqueues, cpu)
 
 /* boot.c */

@@ -48,6 +48,13 @@ struct {
     __uint(max_entries, 2);
 } counts SEC(".maps");
 
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __type(key, u32);
+    __type(value, u64);
+    __uint(max_entries, 2);
+} of_cpus SEC(".maps");
+
 struct kept {
     struct bpf_spin_lock lock;
     struct bpf_timer timer;
@@ -303,6 +310,11 @@ WRONG = """
     extern void bpf_of_another_kernel(void) __ksym __weak; u64 zero = 0;
     if (wrong == 16) bpf_of_another_kernel();
     if (wrong == 17) bpf_cpumask_clear((struct bpf_cpumask *)p->cpus_ptr);
+    extern struct rq runqueues __ksym; struct rq *rq = bpf_per_cpu_ptr(&runqueues, 0);
+    if (wrong == 19) ((volatile struct rq *)rq)->nr_running = 7;
+    if (wrong == 20) v = bpf_map_lookup_percpu_elem(&of_cpus, &k, 4000), *v = 1;
+    if (wrong == 21) v = bpf_map_lookup_percpu_elem(&of_cpus, &k, 0), v[1] = 1;
+    if (wrong == 22) bpf_rcu_read_unlock();
     if (wrong == 18 && v) bpf_snprintf((char *)v, 64, "%llu", &zero, sizeof(zero));
 """
 
@@ -313,27 +325,37 @@ WRONG = """
         (
             1,
             "the scheduler writes 8 bytes at offset 8 of a value of map counts, which has 8 bytes"
-            " in mini_enqueue() (mini.bpf.c:62)",
+            " in mini_enqueue() (mini.bpf.c:69)",
         ),
-        (2, "address 0: a NULL pointer in mini_enqueue() (mini.bpf.c:63)"),
+        (2, "address 0: a NULL pointer in mini_enqueue() (mini.bpf.c:70)"),
         (3, "no room of 3"),
         (4, 'BPF scheduler "mini" disabled (runnable task stall'),
         (
             5,
             "the scheduler does not come to an end: 33,554,432 pieces of code in one operation"
-            " in mini_enqueue() (mini.bpf.c:66)",
+            " in mini_enqueue() (mini.bpf.c:73)",
         ),
         (7, "comes with preemption off held 0 times and leaves with 1 in mini_enqueue()"),
-        (8, "the scheduler takes a spinlock that it holds in mini_enqueue() (mini.bpf.c:73)"),
+        (8, "the scheduler takes a spinlock that it holds in mini_enqueue() (mini.bpf.c:80)"),
         (9, "of task_struct: the kernel lets it write scx.slice, scx.dsq_vtime and scx.disallow"),
         (10, "and was freed in mini_enqueue() (mini.bpf.c:"),
         (11, "the scheduler releases a task that it did not acquire in mini_enqueue()"),
-        (12, "reads 8 bytes at address 0: a NULL pointer in mini_enqueue() (mini.bpf.c:82)"),
+        (12, "reads 8 bytes at address 0: a NULL pointer in mini_enqueue() (mini.bpf.c:89)"),
         (14, "the scheduler uses index 14 of an array of type 'u64 [2]' in mini_enqueue() (mini"),
         (15, "writes 8 bytes at address 0: a NULL pointer in mini_enqueue()"),
         (16, "the scheduler calls a kfunc that this kernel does not have in mini_enqueue() (mini"),
         (17, "bytes at offset "),
         (18, "the scheduler writes 64 bytes at offset 0 of a value of map counts, which has 8"),
+        (
+            19,
+            "the scheduler writes 4 bytes to the kernel's per-CPU memory, such as a runqueue in mini",
+        ),
+        (20, "writes 8 bytes at address 0: a NULL pointer in mini_enqueue() (mini"),
+        (
+            21,
+            "writes 8 bytes at offset 8 of a value of map of_cpus, which has 8 bytes in mini_enqueue",
+        ),
+        (22, "comes with RCU's read lock held 0 times and leaves with -1 in mini_enqueue()"),
         (13, "hard lockup: a CPU waits for another one with interrupts off"),
     ],
     ids=[
@@ -353,6 +375,10 @@ WRONG = """
         "weak",
         "mask",
         "text",
+        "runqueue",
+        "CPU",
+        "per CPU",
+        "unlock",
         "lockup",
     ],
 )
@@ -490,6 +516,49 @@ def test_divisions_versions_loops_and_flavours_are_as_bpf_has_them(of_source: Ma
     assert result["settings"]["sched_ext small"] == "-3"
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (".sub_cgroup_id = 55,", "mini.bpf.c has sub_cgroup_id 55: a sub-scheduler; it needs"),
+        (".timeout_ms = 60000U,", "does not load mini.bpf.c: Argument list too long (timeout_ms)"),
+    ],
+    ids=["sub", "timeout"],
+)
+def test_what_the_operations_ask_for_in_vain_is_refused(
+    tmp_path: Path, given: str, said: str
+) -> None:
+    source = MINIMAL.replace(".timeout_ms = 1000U,", given).replace(
+        "scx_bpf_dispatch", "scx_bpf_dsq_insert"
+    )
+    (tmp_path / "mini.bpf.c").write_text(source.replace("@BODY@", ""))
+    sim = Simulator(builds.with_scheduler("7.3", str(tmp_path / "mini.bpf.c")), tmp_path)
+    done = sim.start("smp4", loaded("mini.bpf.c"))
+    assert done.returncode == 2
+    assert "schedsim: sched_ext: " in done.stderr
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("map_", "said"),
+    [
+        ("__uint(type, 7); __type(key, u32); __uint(max_entries, 2);", "maps of type 7 (enum"),
+        ("__uint(type, 1); __type(key, u32); __uint(max_entries, 2);", "not make it: value: miss"),
+    ],
+    ids=["kind", "value"],
+)
+def test_a_map_that_is_not_made_is_refused(
+    tmp_path: Path, of_tree: Made, map_: str, said: str
+) -> None:
+    source = MINIMAL.replace(
+        "static long turn", f'struct {{ {map_} }} odd SEC(".maps");\nstatic long turn'
+    )
+    (tmp_path / "mini.bpf.c").write_text(source.replace("@BODY@", ""))
+    done = of_tree(str(tmp_path / "mini.bpf.c")).start("smp4", loaded("mini.bpf.c"))
+    assert done.returncode == 2
+    assert "schedsim: sched_ext: mini.bpf.c: map odd: " in done.stderr
+    assert said in done.stderr
+
+
 def test_a_scheduler_of_some_tasks_is_refused(tmp_path: Path, of_tree: Made) -> None:
     """No task has its policy: what is simulated would be EEVDF."""
     partial = MINIMAL.replace(".name =", ".flags = SCX_OPS_SWITCH_PARTIAL, .name =")
@@ -505,13 +574,14 @@ def test_a_scheduler_of_some_tasks_is_refused(tmp_path: Path, of_tree: Made) -> 
         ("total = p->unheard_of;", "mini.bpf.c does not compile against"),
         (
             "extern void bpf_made_up(void) __ksym; bpf_made_up();",
-            "mini.bpf.c: calls bpf_made_up in mini_enqueue() (mini.bpf.c:59), which is not a"
+            "mini.bpf.c: calls bpf_made_up in mini_enqueue() (mini.bpf.c:66), which is not a"
             " function that this kernel or the simulator has for schedulers",
         ),
         ("not_declared(p);", "implicit declaration of function"),
-        ('asm volatile("goto +1");', "mini.bpf.c:59: no such instruction: `goto +1'"),
+        ("volatile double half = p->pid; half /= 2;", "mini.bpf.c:66"),
+        ('asm volatile("goto +1");', "mini.bpf.c:66: no such instruction: `goto +1'"),
     ],
-    ids=["source", "kfunc", "implicit", "assembly"],
+    ids=["source", "kfunc", "implicit", "fraction", "assembly"],
 )
 def test_what_cannot_be_built_is_refused_by_name(of_source: Made, body: str, said: str) -> None:
     with pytest.raises(KernelError) as error:
@@ -563,15 +633,23 @@ def test_an_arena_has_the_pages_that_are_taken(tmp_path: Path, of_tree: Made) ->
     assert "writes 8 bytes at offset 12288 of its arena, of a page that it did not" in done.stderr
 
 
-def test_a_scheduler_of_cids_runs_everything_the_same_way_twice(tmp_path: Path) -> None:
-    """Its operations are sched_ext_ops_cid, and all that it keeps lies in an arena."""
-    if not (kernel_source("7.3") / SCHEDULERS).is_dir():
+@pytest.mark.parametrize("name", ["simple", "central", "flatcg", "qmap", "cpu0", "sdt", "pair"])
+@pytest.mark.parametrize("series", ["7.2", "7.3"])
+def test_the_schedulers_of_younger_trees_run_everything_the_same_way_twice(
+    tmp_path: Path, series: str, name: str
+) -> None:
+    """Of qmap the operations are sched_ext_ops_cid, and it and sdt keep all in an arena.
+
+    7.2's qmap uses a CPU when something else has woken there, and cpu0 none but the first.
+    """
+    if not (kernel_source(series) / SCHEDULERS).is_dir():
         pytest.skip(f"the tree was unpacked without {SCHEDULERS}")
-    sim = Simulator(builds.with_scheduler("7.3", "qmap"), tmp_path)
-    first, second = (sim("smt8", loaded("scx_qmap.bpf.c")) for _ in range(2))
+    sim = Simulator(builds.with_scheduler(series, name), tmp_path)
+    scenario = {**loaded(f"scx_{name}.bpf.c"), "background": True, "duration": "3s"}
+    first, second = (sim("smt8", scenario) for _ in range(2))
     assert first["trace_hash"] == second["trace_hash"]
-    assert first["settings"]["sched_ext"] == "qmap"
-    assert first["metrics"]["utilisation"] > 0.9
+    assert first["settings"]["sched_ext"] == name
+    assert (first["metrics"]["utilisation"] > 0.5) == (name != "cpu0")
 
 
 MOVES = """

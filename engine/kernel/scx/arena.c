@@ -21,7 +21,7 @@ static DECLARE_BITMAP(taken, MOST_PAGES);
 void shim_scx_make_arena(struct shim_map *m)
 {
 	if (arena.map)
-		hw_refuse("%s: its map %s is a second arena; a scheduler has one", shim_scheduler.source, m->name);
+		hw_refuse("sched_ext: %s: its map %s is a second arena; a scheduler has one", shim_scheduler.source, m->name);
 	arena.map = m;
 	arena.nr_pages = min_t(unsigned long, m->max_entries, MOST_PAGES);
 	arena.begin = hw_reserve_low(arena.nr_pages << PAGE_SHIFT);
@@ -71,15 +71,18 @@ void native_bpf_arena_free_pages(void *map, void *pages, u32 nr)
 }
 
 /*
- * A page that nobody took: BPF would read zeros there, and tell the scheduler's author of a fault.
+ * Whether it lies in the arena.  A page that nobody took: BPF would read zeros there, and tell the
+ * scheduler's author of a fault.
  */
-void shim_scx_check_arena(const char *at, unsigned int size, bool write)
+bool shim_scx_check_arena(const char *at, unsigned int size, bool write)
 {
 	unsigned long first = (at - arena.begin) >> PAGE_SHIFT, last = (at + size - 1 - arena.begin) >> PAGE_SHIFT;
 	static char text[120];
 
-	if (first >= arena.nr_pages || (test_bit(first, taken) && last < arena.nr_pages && test_bit(last, taken)))
-		return;
+	if (first >= arena.nr_pages)
+		return false;
+	if (test_bit(first, taken) && last < arena.nr_pages && test_bit(last, taken))
+		return true;
 	snprintf(text, sizeof(text), "the scheduler %s %u bytes at offset %ld of its arena, of a page that it did not take",
 		 write ? "writes" : "reads", size, (long)(at - arena.begin));
 	hw_end_in_scheduler(text);

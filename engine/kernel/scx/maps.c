@@ -176,9 +176,9 @@ static void make(struct shim_map *m)
 	unsigned int i;
 
 	if (!is_array(m) && !is_hash(m) && !is_queue(m) && !is_storage(m) && !is_channel(m) && m->type != BPF_MAP_TYPE_ARENA)
-		hw_refuse("%s: map %s: maps of type %u (enum bpf_map_type) are not simulated", shim_scheduler.source, name, m->type);
+		hw_refuse("sched_ext: %s: map %s: maps of type %u (enum bpf_map_type) are not simulated", shim_scheduler.source, name, m->type);
 	if (wrong_in(m))
-		hw_refuse("%s: map %s: the kernel does not make it: %s", shim_scheduler.source, name, wrong_in(m));
+		hw_refuse("sched_ext: %s: map %s: the kernel does not make it: %s", shim_scheduler.source, name, wrong_in(m));
 	*(struct shim_map **)m->declared = m;
 	raw_spin_lock_init(&m->lock);
 	INIT_LIST_HEAD(&m->by_use);

@@ -4,6 +4,7 @@
  * on both sides that nobody may touch.  The verifier of a real kernel refuses a program that could
  * reach there; natively, every access is looked at as it happens.
  */
+#include <linux/hash.h>
 #include "scx.h"
 
 #define RANGE		(1UL << 36)	/* of addresses; memory is there where it is used */
@@ -205,17 +206,29 @@ static bool may_write(const struct task_struct *p, const char *at, unsigned int 
 	return false;
 }
 
+/* A task is looked for among all of them once for each of its fields. */
 static void check_kernel(const char *at, unsigned int size)
 {
+	static const char *found[4096];
+	const char **f = &found[hash_ptr(at, ilog2(ARRAY_SIZE(found)))];
 	const struct task_struct *p;
 	static char text[160];
 
 	if ((unsigned long)(at - (char *)__builtin_frame_address(0)) < MOST_STACK ||
 	    (at >= __start_scx_data && at < __stop_scx_data) || (at >= __start_scx_bss && at < __stop_scx_bss))
 		return;
-	p = shim_task_at(at);
-	if (!p || may_write(p, at, size))
+	if (*f == at && size == sizeof(u64))
 		return;
+	if (shim_is_percpu(at)) {
+		snprintf(text, sizeof(text), "the scheduler writes %u bytes to the kernel's per-CPU memory, such as a runqueue", size);
+		hw_end_in_scheduler(text);
+	}
+	p = shim_task_at(at);
+	if (!p || may_write(p, at, size)) {
+		if (p && size == sizeof(u64))
+			*f = at;
+		return;
+	}
 	snprintf(text, sizeof(text), "the scheduler writes %u bytes at offset %ld of task_struct: the kernel lets it write"
 		 " scx.slice, scx.dsq_vtime and scx.disallow alone", size, (long)(at - (const char *)p));
 	hw_end_in_scheduler(text);
@@ -232,8 +245,7 @@ void shim_scx_check(const void *p, unsigned int size, bool write)
 		hw_end_in_scheduler(text);
 	}
 	if ((unsigned long)(at - range) >= RANGE || !range) {
-		shim_scx_check_arena(at, size, write);
-		if (write)
+		if (!shim_scx_check_arena(at, size, write) && write)
 			check_kernel(at, size);
 		return;
 	}

@@ -148,7 +148,7 @@ void shim_scx_check(const void *at, unsigned int size, bool write);
 
 /* arena.c */
 void shim_scx_make_arena(struct shim_map *m);
-void shim_scx_check_arena(const char *at, unsigned int size, bool write);
+bool shim_scx_check_arena(const char *at, unsigned int size, bool write);	/* whether it is there */
 
 /* maps.c: what programs do with maps of a name that this version may have, first before they are made */
 void shim_scx_resize(const char *map, unsigned int entries);

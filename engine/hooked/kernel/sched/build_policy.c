@@ -201,6 +201,11 @@ int shim_ext_load(const void *ops, bool by_cid, u64 flags)
 	if (flagged.flags & SCX_OPS_SWITCH_PARTIAL)
 		hw_refuse("sched_ext: %s has SCX_OPS_SWITCH_PARTIAL: it takes tasks of policy SCHED_EXT, which no task here has",
 			  shim_scheduler.source);
+#ifdef TREE_HAS_EXT_SUB
+	if (flagged.sub_cgroup_id > 1)
+		hw_refuse("sched_ext: %s has sub_cgroup_id %llu: a sub-scheduler; it needs another scheduler, which would be its parent, and one is simulated at a time",
+			  shim_scheduler.source, flagged.sub_cgroup_id);
+#endif
 	loaded = kmemdup(&flagged, sizeof(flagged), GFP_KERNEL);
 	ret = take_members(loaded, &flagged, size_of(by_cid));
 	if (!ret)
