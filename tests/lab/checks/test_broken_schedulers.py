@@ -125,3 +125,30 @@ def test_two_schedulers_part_in_the_workload(source: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "well and faulty part in " in done.output
     assert "before the workload" not in done.output
+
+
+def test_eevdf_and_a_scheduler_part_in_the_workload(source: Path) -> None:
+    variants = (f"eevdf: kernel={SERIES}", f"well: kernel={SERIES}; scx={source}")
+    run = ("--machine", "smp4", "--benchmark", "HackbenchPipeThreads:groups=1,loops=2")
+    done = CliRunner().invoke(schedlab, ["diverge", *variants, *run])
+    assert done.exit_code == 0, done.output
+    assert "eevdf and well part in " in done.output
+    assert "before the workload" not in done.output
+    assert "  eevdf: " in done.output
+    assert "  well" in done.output
+
+
+def test_a_report_says_what_a_scheduler_changes(source: Path, tmp_path: Path) -> None:
+    """The times of tasks that explain a difference are counted under a scheduler too."""
+    variants = (
+        *("--variant", f"eevdf: kernel={SERIES}"),
+        *("--variant", f"faulty: kernel={SERIES}; scx={source}; scx-tunable fault=1"),
+    )
+    run = ("--target", "sim:smp4", "--benchmark", "HackbenchPipeThreads:groups=1,loops=20")
+    out = tmp_path / "out"
+    asked = ["run", *run, *variants, "--blocks", "6", "--output", str(out)]
+    done = CliRunner().invoke(schedlab, asked)
+    assert done.exit_code == 0, done.output
+    report = (out / "report.txt").read_text(encoding="utf-8")
+    assert "worse" in report
+    assert "waiting runnable while a CPU was idle" in " ".join(report.split())
