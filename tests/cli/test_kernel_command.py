@@ -762,15 +762,19 @@ def test_a_killed_build_leaves_no_half_object(lab: FakeLab) -> None:
 def test_two_builds_at_once_wait_for_each_other(lab: FakeLab) -> None:
     write_tree(lab.tree, more="/* slow compile */")
     (lab.engine / "Makefile").write_text(
-        (lab.engine / "Makefile").read_text().replace("sleep 30", "sleep 3")
+        (lab.engine / "Makefile")
+        .read_text()
+        .replace("sleep 30", "while [ ! -e $(O)/go-on ]; do sleep .02; done")
     )
     lab.add_tree()
     first = lab.start("kernel", "build", "6.12")
-    _wait_for(lab, "objects/*/.under-way")
+    mark = _wait_for(lab, "objects/*/.under-way")
     second = lab.start("kernel", "build", "6.12")
+    assert second.stderr
+    assert f"process {first.pid} is building 6.12" in second.stderr.readline()
+    (mark.parent / "go-on").touch()
     outputs = [process.communicate(timeout=PATIENCE_SECONDS) for process in (first, second)]
     assert [first.returncode, second.returncode] == [0, 0], outputs
-    assert f"process {first.pid} is building 6.12" in outputs[1][1]
 
 
 def _wait_for(lab: FakeLab, pattern: str) -> Path:

