@@ -36,6 +36,7 @@ from schedlab.result.record import RunRecord
 from schedlab.result.store import PATCHES, CaseInfo, Store
 from schedlab.settings.grammar import settings_written
 from schedlab.settings.kinds.boot import Boot, fits
+from schedlab.settings.kinds.kernel import Kernel
 from schedlab.settings.variant import Variant
 
 BannerKind = Literal["target", "brief", "screening", "result"]
@@ -289,6 +290,15 @@ class Report:
     def kernel(self) -> str:
         """The kernel's release."""
         return self.store.environment.get("Kernel release", "unknown")
+
+    def kernel_of(self, variant: Variant) -> str:
+        """Return a variant's kernel: with how it is configured, where variants have several."""
+        kernels = self.store.environment.get("Kernels", "").split("; ")
+        named = f"{Kernel.of(variant)}: Linux "
+        found = [each.removeprefix(named) for each in kernels if each.startswith(named)]
+        if len(kernels) < 2 or not found:
+            return self.kernel
+        return f"{found[0].partition(', build ')[0]} (simulated)"
 
     @property
     def patches(self) -> list[str]:

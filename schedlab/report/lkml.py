@@ -136,9 +136,8 @@ def _open(page: Page, found: Sequence[Place]) -> None:
             _heading(page, "System Details" if len(found) == 1 else f"System Details: {place.name}")
             page.pairs(list(place.report.store.environment.items()))
     _heading(page, "Kernel Versions")
-    kernels = listing(list(dict.fromkeys(report.kernel for report in reports)))
     for name, sets in several.variants(reports).items():
-        page.item(f"{name} - {kernels}, {sets}")
+        page.item(f"{name} - {several.kernels(reports, name)}, {sets}")
     if patches := several.patches(reports):
         _heading(page, "Patches")
         page.items(f"{names}: {text}" for names, text in patches)

@@ -78,7 +78,8 @@ def open_mail(page: Page, report: Report) -> None:
     page.pairs(list(report.store.environment.items()))
     page.heading("Kernel Versions")
     for variant in report.plan.variant:
-        page.item(f"{variant.name} - {report.kernel}, {describe_variant(variant, report.plan)}")
+        kernel, sets = report.kernel_of(variant), describe_variant(variant, report.plan)
+        page.item(f"{variant.name} - {kernel}, {sets}")
 
 
 def close_mail(page: Page, report: Report) -> None:

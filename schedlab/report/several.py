@@ -170,6 +170,13 @@ def variants(reports: Sequence[Report]) -> dict[str, str]:
     return {name: " / ".join(texts) for name, texts in found.items()}
 
 
+def kernels(reports: Sequence[Report], name: str) -> str:
+    """Return the kernels that a variant has in the results."""
+    variants = [(report, each) for report in reports for each in report.plan.variant]
+    found = [report.kernel_of(each) for report, each in variants if each.name == name]
+    return listing(list(dict.fromkeys(found)))
+
+
 def patches(reports: Sequence[Report]) -> list[tuple[str, str]]:
     """Return the patches of each kernel, as the platform table has them, and its variants."""
     found: dict[str, dict[str, None]] = {}

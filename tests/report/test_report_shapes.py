@@ -417,3 +417,16 @@ def test_no_name_or_value_breaks_a_report(
             assert all(line.isprintable() for line in text.splitlines())
         if name == "json":
             json.loads(text)
+
+
+def test_kernels_that_differ_are_named_with_their_configuration(tmp_path: Path) -> None:
+    """Two releases at their defaults may have other preemption models as well."""
+    one, two = "6.12: Linux 6.12.117, HZ=250, PREEMPT=", "7.3: Linux 7.3.4, HZ=250, PREEMPT="
+    kernels = {"Kernel release": "6.12.117, 7.3.4 (simulated)"}
+    kernels["Kernels"] = f"{one}voluntary, build 1; {two}lazy, build 2"
+    plan = plan_of([parse_variant("old: kernel=6.12"), parse_variant("new: kernel=7.3")])
+    report = report_of(make_store(tmp_path, COMMON[:1], plan, nr_blocks=2, environment=kernels))
+    for name in ("lkml", "mmtests"):
+        text = " ".join(SHAPES[name].render(report).split())
+        assert "- old - 6.12.117, HZ=250, PREEMPT=voluntary (simulated), kernel=6.12" in text
+        assert "- new - 7.3.4, HZ=250, PREEMPT=lazy (simulated), kernel=7.3" in text
