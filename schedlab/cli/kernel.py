@@ -241,7 +241,7 @@ def show(name: str) -> None:
     from schedlab.kernels.build import Builder
     from schedlab.kernels.patches import read_patch
     from schedlab.kernels.shelf import Shelf
-    from schedlab.kernels.unseen import unseen
+    from schedlab.kernels.unseen import lost_options, unseen
 
     engine, shelf = find_engine(), Shelf()
     recipe = shelf.recipe(name)
@@ -260,7 +260,10 @@ def show(name: str) -> None:
     simulated = [
         replace(read_patch(shelf.patch_file(patch)), name=patch.name) for patch in recipe.patches
     ]
-    if limits := [line for patch in simulated for line in unseen(patch, engine)]:
+    limits = [line for patch in simulated for line in unseen(patch, engine)]
+    if base.identity is None and (lost := lost_options(base.name, base.tree, engine)):
+        limits.append(lost)
+    if limits:
         rows["limits"] = "; ".join(line.removesuffix(".") for line in limits)
     if built:
         rows |= {
@@ -295,6 +298,8 @@ def remove(names: tuple[str, ...]) -> None:
 
     engine, shelf = find_engine(), Shelf()
     builder = Builder(shelf, engine, ConsoleSteps())
+    for name in names:
+        shelf.recipe(name)  # a name that nothing has, before any is removed
     for name in names:
         shelf.remove(name)
         builder.forget(name)

@@ -16,7 +16,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
@@ -38,7 +38,8 @@ from schedlab.kernels.progress import Step, Watch
 from schedlab.kernels.schedulers import Scheduler
 from schedlab.kernels.shelf import Base, Recipe, Shelf, config_line
 from schedlab.kernels.tracepoints import event_fields
-from schedlab.kernels.tree import check_whole
+from schedlab.kernels.tree import LINKED, check_path, check_whole
+from schedlab.kernels.unseen import lost_options
 from schedlab.kernels.warnings import new_warnings
 
 _INFO = "build.json"
@@ -176,6 +177,8 @@ class Builder:
         base = self.shelf.base(recipe.base)
         self._check_tree(base)
         key = self.key(recipe, scheduler)
+        if base.identity is None and (lost := lost_options(base.name, base.tree, self.engine)):
+            self.watch.say(lost)
         with disk_errors(f"building {recipe.name}"):
             part = self._part(recipe, base, None)
             if recipe.patches and self.shelf.has_unpatched(recipe):
@@ -191,17 +194,30 @@ class Builder:
             try:
                 self._make(part)
             finally:
-                self._check_engine()
-            if self.key(recipe, scheduler) != key:
-                raise KernelError(
-                    f"{base.tree} changed while {recipe.name} was built; build again."
-                )
+                self._check_unchanged(part, base, self.key(recipe, scheduler) == key)
             if recipe.patches:
                 # Those of an earlier patch of this name, or of the tree before it changed.
                 for folder in self._objects_of(recipe.name):
                     if folder != part.objects and not (folder / _UNDER_WAY).exists():
                         shutil.rmtree(folder, ignore_errors=True)
             return self._keep(recipe, base, part, key, time.monotonic() - began)
+
+    def _check_unchanged(self, part: Part, base: Base, tree_is_the_same: bool) -> None:
+        """Raise where sources changed meanwhile, and drop what was compiled of them.
+
+        make goes by times: an object that was finished after an edit counts as newer than it,
+        though the file was read before.
+        """
+        try:
+            self._check_engine()
+            if not tree_is_the_same:
+                raise KernelError(
+                    f"{base.tree} changed while {part.recipe.name} was built; build again."
+                )
+        except KernelError:
+            if not (part.objects / _UNDER_WAY).exists():
+                shutil.rmtree(part.objects, ignore_errors=True)
+            raise
 
     def objects(self, recipe: Recipe) -> Path:
         """Return make's output folder of a recipe as everything stands now."""
@@ -210,17 +226,37 @@ class Builder:
     def forget(self, name: str) -> None:
         """Drop all that was made of a name, with other engines too; a build's log stays.
 
-        Another schedlab's build may have what this one cannot read, or be under way.
+        Another schedlab's build may have what this one cannot read, or be under way. What another
+        name's recipe has as well becomes that name's: the same content is one build.
         """
+        others = dict(self._of_others(name))
         for folder in self._objects_of(name):
-            shutil.rmtree(folder, ignore_errors=True)
+            if heir := others.get(folder):
+                (folder / _OF).write_text(heir)
+            else:
+                shutil.rmtree(folder, ignore_errors=True)
         for file in (self.shelf.folder / "builds").glob(f"*/{_INFO}"):
             try:
                 built = json.loads(file.read_bytes())
             except (OSError, ValueError):
                 continue
-            if isinstance(built, dict) and built.get("kernel") == name:
+            if not isinstance(built, dict) or built.get("kernel") != name:
+                continue
+            if heir := others.get(file.parent):
+                write_whole(file, json.dumps(built | {"kernel": heir}))
+            else:
                 shutil.rmtree(file.parent, ignore_errors=True)
+
+    def _of_others(self, name: str) -> Iterator[tuple[Path, str]]:
+        """Yield the builds and objects of all recipes but those of a name, and whose they are."""
+        for recipe in self.shelf.recipes():
+            if recipe.name == name:
+                continue
+            try:
+                for folder in (self._folder(self.key(recipe)), self.objects(recipe)):
+                    yield folder, recipe.name
+            except KernelError:
+                continue  # its tree is gone
 
     def compiler(self) -> str:
         """Return the compiler and its version."""
@@ -304,8 +340,9 @@ class Builder:
             variables["COVERAGE"] = "1"
         if self._sanitize:
             variables["SANITIZE"] = "1"
-        for place in (self.shelf.folder, base.tree, self.engine.folder):
-            _check_path(place)
+        check_path(base.tree, LINKED)
+        for place in (self.shelf.folder, self.engine.folder):
+            check_path(place, "Name another folder, e.g. in SCHEDLAB_CACHE.")
         return Part(objects, variables, recipe)
 
     def _with_base(self, part: Part) -> Part:
@@ -526,14 +563,6 @@ class Builder:
             )
         if base.identity is None:
             check_whole(base.tree, self.engine)
-
-
-def _check_path(place: Path) -> None:
-    if re.search(r"[\s:$#'\"]", str(place)):
-        raise KernelError(
-            f"{place}: make cannot work with a blank or one of : $ # ' \" in a path."
-            "\n  Name another folder, e.g. in SCHEDLAB_CACHE."
-        )
 
 
 def _changed_calls(file: Path) -> dict[str, list[tuple[str, str]]]:

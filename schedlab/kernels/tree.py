@@ -45,6 +45,21 @@ def series_and_release(makefile: str, where: str) -> tuple[str, str]:
     return series, release
 
 
+LINKED = "Move the tree, or give a link to it."
+
+
+def check_path(place: Path, advice: str) -> None:
+    """Refuse a path that make cannot work with.
+
+    Raises:
+        KernelError: it has a blank, or a character that make reads as something else.
+    """
+    if re.search(r"[\s:$#'\"]", str(place)):
+        raise KernelError(
+            f"{place}: make cannot work with a blank or one of : $ # ' \" in a path.\n  {advice}"
+        )
+
+
 def tree_as_it_is(path: Path, name: str, engine: Engine) -> Base:
     """Describe a tree that is used where it stands.
 
@@ -55,6 +70,7 @@ def tree_as_it_is(path: Path, name: str, engine: Engine) -> Base:
     with disk_errors(f"reading {path}"):
         if not tree.is_dir():
             raise KernelError(f"{path}: there is no such folder.")
+        check_path(tree, LINKED)
         if not (tree / MUST_HAVE).is_file():
             raise KernelError(f"{path}: is not a kernel tree (no {MUST_HAVE} there).")
         if not (tree / "Makefile").exists():

@@ -759,6 +759,56 @@ def test_a_killed_build_leaves_no_half_object(lab: FakeLab) -> None:
     assert not (objects / "half.o").exists()
 
 
+def test_objects_of_a_tree_that_was_edited_meanwhile_are_dropped(lab: FakeLab) -> None:
+    """make takes an object finished after the edit for a newer one."""
+    write_tree(lab.tree, more="/* slow compile */")
+    (lab.engine / "Makefile").write_text(
+        (lab.engine / "Makefile")
+        .read_text()
+        .replace("sleep 30", "while [ ! -e $(O)/go-on ]; do sleep .02; done")
+    )
+    lab.add_tree()
+    process = lab.start("kernel", "build", "6.12")
+    mark = _wait_for(lab, "objects/*/.under-way")
+    write_tree(lab.tree, more="/* another */")
+    (mark.parent / "go-on").touch()
+    _, errors = process.communicate(timeout=PATIENCE_SECONDS)
+    assert process.returncode == 2 and "changed while 6.12 was built; build again" in errors
+    assert not mark.parent.exists()
+    assert lab.call("kernel", "build", "6.12")[0] == 0
+
+
+def test_a_removed_name_leaves_what_another_name_has(lab: FakeLab) -> None:
+    lab.add_tree()
+    for name in ("one", "two"):
+        assert lab.call("kernel", "build", name, "--base", "6.12", "--hz", "100")[0] == 0
+    assert "nosuch" in refused(lab, "kernel", "remove", "one", "nosuch")
+    assert "one" in lab.call("kernel", "list")[1]
+    assert lab.call("kernel", "remove", "one")[0] == 0
+    assert "made in" in lab.call("kernel", "show", "two")[1]
+    assert lab.call("kernel", "remove", "two")[0] == 0
+    assert not list((lab.cache / "kernels/builds").glob("*/schedsim"))
+
+
+def test_a_tree_whose_path_make_cannot_take_is_refused_when_added(lab: FakeLab) -> None:
+    tree = write_tree(lab.folder / "a tree")
+    said = refused(lab, "kernel", "add", "--tree", tree, "--name", "blank")
+    assert "make cannot work with a blank" in said and "give a link to it" in said
+
+
+def test_an_option_of_ones_own_tree_that_is_off_is_named(lab: FakeLab) -> None:
+    for file in ("options.toml", "include/autoconf.h.in", "scripts/generate"):
+        (lab.engine / file).parent.mkdir(exist_ok=True)
+        (lab.engine / file).write_text("# SMP\n")
+    lab.add_tree()
+    said = "6.12: CONFIG_SCHED_STICKY: the simulator has no such option"
+    assert said not in lab.call("kernel", "build", "6.12")[2]
+    asks = "#if defined(CONFIG_SMP) && \\\n	defined(CONFIG_SCHED_STICKY)\n#endif"
+    write_tree(lab.tree, more=asks)
+    assert said in lab.call("kernel", "build", "6.12")[2]
+    assert f"limits         {said}" in lab.call("kernel", "show", "6.12")[1]
+
+
 def test_two_builds_at_once_wait_for_each_other(lab: FakeLab) -> None:
     write_tree(lab.tree, more="/* slow compile */")
     (lab.engine / "Makefile").write_text(

@@ -158,6 +158,7 @@ def write_engine(folder: Path) -> Path:
     (folder / "Makefile").write_text(MAKEFILE)
     (folder / "limits.toml").write_text(LIMITS)
     (folder / "scripts").mkdir()
+    (folder / "scripts/generate").touch()
     (folder / "scripts/probe").write_text(PROBE)
     (folder / "scripts/probe").chmod(0o755)
     # Isolated and without packages, Python starts in a fifth of the time.
