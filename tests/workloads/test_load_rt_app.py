@@ -263,7 +263,7 @@ def test_objects_of_a_recording_are_shared(tmp_path: Path) -> None:
         ("l1 20000", "l0 20000", "from 1 to"),
         ("20000 u1 y", "20000 w", "neither w nor q"),
         ("p20 b1", "p19 b1", "the item is put more than once"),
-        ('"loop": 1', '"loop": 9', "a replay is done once"),
+        ('"loop":1', '"loop":9', "a replay is done once"),
         ('"c-3"', '"c-2"', "another task has the same number"),
         ("p20 b1", "p20 +2 b1", "it is started more than once"),
     ):

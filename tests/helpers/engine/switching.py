@@ -240,6 +240,24 @@ DEADLINES: Json = {
     ],
 }
 
+# Balancing by load moves tasks of hardly any.
+LIGHT: Json = {
+    "duration": "400ms",
+    "tasks": [
+        {
+            "name": "light",
+            "count": 14,
+            "nice": 19,
+            "program": [{"run": ["1ms", "4ms"]}, {"sleep": ["200us", "2ms"]}],
+        },
+        {
+            "name": "hog",
+            "count": 7,
+            "program": [{"run": ["1ms", "6ms"]}, {"sleep": ["100us", "3ms"]}],
+        },
+    ],
+}
+
 CASES: list[Case] = [
     ("smp4", MIX),
     ("smt8", MIX),
@@ -253,6 +271,7 @@ CASES: list[Case] = [
     ("smp4", SHARES),
     ("smp4", SLEEPERS),
     ("smp4", DEADLINES),
+    ("smp4", LIGHT),
     ("smt8", {**MIX, "features": {"SIS_UTIL": False}}),
     ("hikey960", CLAMPED),
     ("hikey960", {**CLAMPED, "knobs": {"/proc/sys/kernel/sched_util_clamp_min": "0"}}),
