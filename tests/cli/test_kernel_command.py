@@ -761,13 +761,7 @@ def test_a_killed_build_leaves_no_half_object(lab: FakeLab) -> None:
 
 def test_objects_of_a_tree_that_was_edited_meanwhile_are_dropped(lab: FakeLab) -> None:
     """make takes an object finished after the edit for a newer one."""
-    write_tree(lab.tree, more="/* slow compile */")
-    (lab.engine / "Makefile").write_text(
-        (lab.engine / "Makefile")
-        .read_text()
-        .replace("sleep 30", "while [ ! -e $(O)/go-on ]; do sleep .02; done")
-    )
-    lab.add_tree()
+    _compile_until_told(lab)
     process = lab.start("kernel", "build", "6.12")
     mark = _wait_for(lab, "objects/*/.under-way")
     write_tree(lab.tree, more="/* another */")
@@ -810,13 +804,7 @@ def test_an_option_of_ones_own_tree_that_is_off_is_named(lab: FakeLab) -> None:
 
 
 def test_two_builds_at_once_wait_for_each_other(lab: FakeLab) -> None:
-    write_tree(lab.tree, more="/* slow compile */")
-    (lab.engine / "Makefile").write_text(
-        (lab.engine / "Makefile")
-        .read_text()
-        .replace("sleep 30", "while [ ! -e $(O)/go-on ]; do sleep .02; done")
-    )
-    lab.add_tree()
+    _compile_until_told(lab)
     first = lab.start("kernel", "build", "6.12")
     mark = _wait_for(lab, "objects/*/.under-way")
     second = lab.start("kernel", "build", "6.12")
@@ -825,6 +813,15 @@ def test_two_builds_at_once_wait_for_each_other(lab: FakeLab) -> None:
     (mark.parent / "go-on").touch()
     outputs = [process.communicate(timeout=PATIENCE_SECONDS) for process in (first, second)]
     assert [first.returncode, second.returncode] == [0, 0], outputs
+
+
+def _compile_until_told(lab: FakeLab) -> None:
+    """Add a tree that compiles until `go-on` lies beside its objects."""
+    write_tree(lab.tree, more="/* slow compile */")
+    makefile = lab.engine / "Makefile"
+    until = "while [ ! -e $(O)/go-on ]; do sleep .02; done"
+    makefile.write_text(makefile.read_text().replace("sleep 30", until))
+    lab.add_tree()
 
 
 def _wait_for(lab: FakeLab, pattern: str) -> Path:

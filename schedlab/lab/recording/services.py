@@ -66,7 +66,7 @@ def find_services(work: Worked, waits: Waits, free: Flags, left: Collection[int]
 
 
 class _Search:
-    """The wakes of tasks by tasks, by who waits and by who wakes."""
+    """The wakes of tasks by tasks, by the waiting task and by the waking one."""
 
     def __init__(self, work: Worked, waits: Waits, free: Flags) -> None:
         self._work, self._waits = work, waits
@@ -102,7 +102,7 @@ class _Search:
         return {task: partners for task, partners in found.items() if partners}
 
     def services(self, left: Collection[int]) -> Iterator[Service]:
-        """Yield them: who has most clients serves, and its clients do not, but for others."""
+        """Yield the services, of the task with most clients first; a server is not a client later."""
         partners = self._partners()
         servers: set[int] = set()
         for task in sorted(partners, key=lambda task: (-len(partners[task]), task)):
