@@ -102,7 +102,7 @@ class _Search:
         return {task: partners for task, partners in found.items() if partners}
 
     def services(self, left: Collection[int]) -> Iterator[Service]:
-        """Yield the services, of the task with most clients first; a server is not a client later."""
+        """Yield services, of the task with most clients first; a server is not a client later."""
         partners = self._partners()
         servers: set[int] = set()
         for task in sorted(partners, key=lambda task: (-len(partners[task]), task)):
