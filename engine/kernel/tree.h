@@ -69,10 +69,18 @@
 #define SHIM_RD_OVERLOADED(rd)		((rd)->overload)
 #endif
 
-#ifdef TREE_HAS_GROUP_SMT_BALANCE
-#define SHIM_GROUP_TYPES_MORE		{ group_smt_balance, "smt_balance" },
+#ifdef TREE_HAS_SCHED_CACHE
+#define SHIM_GROUP_TYPES_CACHE		{ group_llc_balance, "llc_balance" },
+#define SHIM_MIGRATION_TYPES_MORE	{ migrate_llc_task, "llc_task" },
 #else
-#define SHIM_GROUP_TYPES_MORE
+#define SHIM_GROUP_TYPES_CACHE
+#define SHIM_MIGRATION_TYPES_MORE
+#endif
+
+#ifdef TREE_HAS_GROUP_SMT_BALANCE
+#define SHIM_GROUP_TYPES_MORE		{ group_smt_balance, "smt_balance" }, SHIM_GROUP_TYPES_CACHE
+#else
+#define SHIM_GROUP_TYPES_MORE		SHIM_GROUP_TYPES_CACHE
 #endif
 
 #ifdef TREE_HAS_SOFTIRQ_NO_ARGUMENT

@@ -261,7 +261,9 @@ def show(name: str) -> None:
         replace(read_patch(shelf.patch_file(patch)), name=patch.name) for patch in recipe.patches
     ]
     limits = [line for patch in simulated for line in unseen(patch, engine)]
-    if base.identity is None and (lost := lost_options(base.name, base.tree, engine)):
+    if built and built.compared:
+        limits += built.compared.limits
+    elif not base.is_debians and (lost := lost_options(base.name, base.tree, engine)):
         limits.append(lost)
     if limits:
         rows["limits"] = "; ".join(line.removesuffix(".") for line in limits)
@@ -275,11 +277,15 @@ def show(name: str) -> None:
             "unmatched": ", ".join(built.unmatched) or "none",
         }
         if built.patches:
-            rows["met less often"] = "; ".join(built.fewer) or "none"
-            rows["met elsewhere"] = "; ".join(built.moved) or "none"
-            rows["parameters"] = "; ".join(built.parameters) or "as in the tree"
-            rows["met in changed"] = "; ".join(built.touched) or "none"
+            rows |= built.changes.rows
             rows["warnings"] = "; ".join(built.warnings) or "none"
+        if compared := built.compared:
+            rows["compared with"] = compared.with_what
+            rows["  facts"] = compared.facts or "the same"
+            if compared.failed:
+                rows["  calls"] = f"not compared: {compared.failed}"
+            else:
+                rows |= {f"  {row}": text for row, text in compared.changes.rows.items()}
     else:
         rows["build"] = "none of these sources yet; a run builds it when it needs it"
     image = ImageBuilder(shelf, ConsoleSteps()).find(recipe)

@@ -25,9 +25,19 @@ from pydantic import ValidationError
 
 from schedlab.base.system.installed import need_programs
 from schedlab.base.validation import Data
-from schedlab.base.words import listing
 from schedlab.kernels import EngineChanged, HostRefused, KernelError
 from schedlab.kernels.cache import disk_errors, full_disk, only_one, write_whole
+from schedlab.kernels.compared import (
+    UNMATCHED,
+    Changes,
+    Compared,
+    compare,
+    nearest_known,
+    nothing_to_compare,
+    of_patches,
+    of_tree,
+    read_changes,
+)
 from schedlab.kernels.engine import Engine
 from schedlab.kernels.facts import changed_by_patches, facts_of
 from schedlab.kernels.failures import what_failed
@@ -49,7 +59,6 @@ _OF = ".of"
 """In make's output folder: the recipe's name."""
 _BY = ".by"
 """In make's output folder: the compiler and the engine."""
-_UNMATCHED = "unmatched.txt"
 _CHANGED = "changed-calls.txt"
 _SCHEDULERS = "schedulers"
 """In make's output folder: what is made of each sched_ext scheduler."""
@@ -104,14 +113,10 @@ class Build(Data):
     """What the tree has and how it calls it, as probed (engine/scripts/probe)."""
     unmatched: tuple[str, ...]
     """Hooks and hot fields of the engine that nothing in the tree has met."""
-    fewer: tuple[str, ...] = ()
-    """Those that meet the patched tree in fewer places than the tree without its patches."""
-    moved: tuple[str, ...] = ()
-    """Those of which patches take places away, and add as many elsewhere."""
-    parameters: tuple[str, ...] = ()
-    """Functions that the engine knows by name, of which patches change the parameters."""
-    touched: tuple[str, ...] = ()
-    """Functions in which the engine meets some, with other statements or another name."""
+    changes: Changes = Changes()
+    """What its patches change about them."""
+    compared: Compared | None = None
+    """Where the tree is the user's own: how it differs from the nearest one of Debian's."""
     warnings: tuple[str, ...] = ()
     """The compiler's, that the unpatched tree does not give."""
     seconds: float
@@ -159,7 +164,10 @@ class Builder:
 
     def find(self, recipe: Recipe, scheduler: Scheduler | None = None) -> Build | None:
         """Return the finished build of a recipe as it stands now, if there is one."""
-        return self._finished(self.key(recipe, scheduler), recipe)
+        found = self._finished(self.key(recipe, scheduler), recipe)
+        other = nearest_known(self.shelf.base(recipe.base), self.shelf)
+        before = found and found.compared and found.compared.identity
+        return None if other and other.identity != before else found
 
     def build(self, recipe: Recipe, scheduler: Scheduler | None = None) -> Build:
         """Return the build of a recipe, building what is missing.
@@ -177,30 +185,31 @@ class Builder:
         base = self.shelf.base(recipe.base)
         self._check_tree(base)
         key = self.key(recipe, scheduler)
-        if base.identity is None and (lost := lost_options(base.name, base.tree, self.engine)):
-            self.watch.say(lost)
         with disk_errors(f"building {recipe.name}"):
             part = self._part(recipe, base, None)
             if recipe.patches and self.shelf.has_unpatched(recipe):
                 unpatched = self._part(recipe.unpatched(), base, None)
                 made = [unpatched.objects, *self._objects_of(recipe.name)]
                 if any((folder / PROGRAM).exists() for folder in made):
-                    self._make(unpatched)
+                    with ExitStack() as shown:
+                        self._make(unpatched, shown)
                     part = self._part(recipe, base, unpatched)
             if not recipe.patches:
                 part = self._with_base(part)
             if scheduler:
                 part = self._with_scheduler(part, scheduler, key)
-            try:
-                self._make(part)
-            finally:
-                self._check_unchanged(part, base, self.key(recipe, scheduler) == key)
+            with ExitStack() as shown:
+                try:
+                    self._make(part, shown)
+                    compared = self._compared(recipe, base, part)
+                finally:
+                    self._check_unchanged(part, base, self.key(recipe, scheduler) == key)
             if recipe.patches:
                 # Those of an earlier patch of this name, or of the tree before it changed.
                 for folder in self._objects_of(recipe.name):
                     if folder != part.objects and not (folder / _UNDER_WAY).exists():
                         shutil.rmtree(folder, ignore_errors=True)
-            return self._keep(recipe, base, part, key, time.monotonic() - began)
+            return self._keep(recipe, base, part, key, time.monotonic() - began, compared)
 
     def _check_unchanged(self, part: Part, base: Base, tree_is_the_same: bool) -> None:
         """Raise where sources changed meanwhile, and drop what was compiled of them.
@@ -375,8 +384,14 @@ class Builder:
         marks = (self.shelf.folder / "objects").glob(f"*/{_OF}")
         return [mark.parent for mark in marks if mark.read_text() == name]
 
-    def _make(self, part: Part) -> None:
-        """Update the objects of one part; one process at a time."""
+    def _make(self, part: Part, shown: ExitStack, calls: Sequence[str] = ()) -> None:
+        """Update the objects of one part; one process at a time.
+
+        Args:
+            part: what is made.
+            shown: ends what is shown of it as under way.
+            calls: only these sources' objects, and what they call of what the engine knows.
+        """
 
         def waiting(holder: str) -> None:
             self.watch.waits(f"process {holder} is building {part.what}; waiting for it.")
@@ -392,14 +407,14 @@ class Builder:
             try:
                 under_way.touch()
                 (part.objects / _OF).write_text(part.recipe.name)
-                (part.objects / _BY).write_text(self._by())
-                with ExitStack() as shown:
-                    status, printed = self._run_make(part, shown, descriptor)
-                    (part.objects / "make.log").write_text("\n".join(printed))
-                    if status:
-                        self._check_host(part, printed)
-                        raise KernelError(self._failed(part, printed))
-                    self._log(part.recipe.name).unlink(missing_ok=True)
+                if not calls:
+                    (part.objects / _BY).write_text(self._by())
+                status, printed = self._run_make(part, shown, descriptor, calls)
+                (part.objects / "make.log").write_text("\n".join(printed))
+                if status:
+                    self._check_host(part, printed)
+                    raise KernelError(self._failed(part, printed))
+                self._log(part.recipe.name).unlink(missing_ok=True)
             finally:
                 under_way.unlink(missing_ok=True)
 
@@ -432,10 +447,14 @@ class Builder:
                 f"building {part.what}: {killed[0].strip()}: was there too little memory?"
             )
 
-    def _run_make(self, part: Part, shown: ExitStack, descriptor: int) -> tuple[int, list[str]]:
+    def _run_make(
+        self, part: Part, shown: ExitStack, descriptor: int, calls: Sequence[str]
+    ) -> tuple[int, list[str]]:
         """Run make; from its first step on it is shown as a task that ends with `shown`."""
         argv = ["make", "--no-print-directory", "-C", str(self.engine.folder)]
         argv += [f"{name}={value}" for name, value in part.variables.items()]
+        if calls:
+            argv += ["calls", f"UNITS={' '.join(calls)}"]
         env = {key: value for key, value in plain_environment().items() if key not in _OURS}
         planned = output([*argv, "-n"])[1].splitlines()
         total = sum(bool(_WOULD_SAY.match(line)) for line in planned) or 1
@@ -455,7 +474,15 @@ class Builder:
                     step(min(done / total, 1.0), match[2])
         return int(printed.pop()), printed
 
-    def _keep(self, recipe: Recipe, base: Base, part: Part, key: str, seconds: float) -> Build:
+    def _keep(
+        self,
+        recipe: Recipe,
+        base: Base,
+        part: Part,
+        key: str,
+        seconds: float,
+        compared: Compared | None,
+    ) -> Build:
         folder = self._folder(key)
         folder.mkdir(parents=True, exist_ok=True)
         program = folder / PROGRAM
@@ -464,7 +491,6 @@ class Builder:
         if part.scheduler:
             shutil.rmtree(part.program.parent, ignore_errors=True)
         fresh.replace(program)
-        changed = _changed_calls(part.objects / _CHANGED)
         patched = part.objects / "src" / "kernel/sched/features.h"
         features = patched if patched.is_file() else base.tree / "kernel/sched/features.h"
         build = Build(
@@ -482,11 +508,9 @@ class Builder:
             engine=self.engine.version,
             compiler=self.compiler(),
             features=tuple(dict.fromkeys(_FEATURE.findall(features.read_text(errors="replace")))),
-            unmatched=tuple((part.objects / _UNMATCHED).read_text().splitlines()),
-            fewer=tuple(f"{name} in {places}" for name, places in changed["fewer"]),
-            moved=tuple(f"{name} from {places}" for name, places in changed["moved"]),
-            parameters=tuple(f"{name}{lists}" for name, lists in changed["parameters"]),
-            touched=tuple(f"{function}: {names}" for function, names in changed["touched"]),
+            unmatched=tuple((part.objects / UNMATCHED).read_text().splitlines()),
+            changes=read_changes((part.objects / _CHANGED).read_text()),
+            compared=compared,
             warnings=self._warnings(part, base) if recipe.patches else (),
             facts=facts_of(part.objects),
             seconds=round(seconds, 1),
@@ -503,25 +527,38 @@ class Builder:
                 " the engine counts, charges or traces there is missing"
                 " (engine/hooked/expected.txt)."
             )
-        if build.fewer:
-            self.watch.say(
-                f"{recipe.name}: its patches leave fewer places than the tree has in which the"
-                f" engine meets {listing(build.fewer)}: a call that is written out or made by"
-                " another name is not counted, charged or traced (engine/hooked/expected.txt)."
-            )
-        if build.moved:
-            self.watch.say(
-                f"{recipe.name}: its patches take away places in which the engine meets what it"
-                f" counts, charges or traces, and add as many: {'; '.join(build.moved)}. If a call"
-                " only moved, nothing is lost."
-            )
-        if build.parameters:
-            self.watch.say(
-                f"{recipe.name}: its patches change the parameters of what the engine passes on and"
-                f" traces by their order: {'; '.join(build.parameters)}. If two only changed"
-                " places, traces have each for the other (engine/hooked)."
-            )
+        for sentence in of_patches(recipe.name, build.changes):
+            self.watch.say(sentence)
+        for sentence in of_tree(recipe.name, build.compared) if build.compared else ():
+            self.watch.say(sentence)
+        if not base.is_debians and not build.compared:
+            self.watch.say(nothing_to_compare(base))
+            if lost := lost_options(base.name, base.tree, self.engine):
+                self.watch.say(lost)
         return build
+
+    def _compared(self, recipe: Recipe, base: Base, part: Part) -> Compared | None:
+        """Compare a tree of the user's own, with its patches, with the nearest one of Debian's."""
+        other = nearest_known(base, self.shelf)
+        if other is None:
+            return None
+        preempt = recipe.preempt if recipe.preempt in other.preempts else other.preempts[0]
+        same = {"hz": recipe.hz, "options": recipe.options, "preempt": preempt}
+        theirs = other.plain.model_copy(update=same)
+
+        def calls_of(sources: Sequence[str]) -> tuple[str, str]:
+            self._check_tree(other)
+            known = self._calls(self._part(theirs, other, None), sources)
+            return known, self._calls(part, sources)
+
+        return compare(base, part.objects, other, self.engine, calls_of)
+
+    def _calls(self, part: Part, sources: Sequence[str]) -> str:
+        """Return the files of what the sources of a part call, made where they are not there."""
+        with ExitStack() as shown:
+            self._make(part, shown, sources)
+        files = [part.objects / "k" / Path(source).with_suffix(".calls") for source in sources]
+        return " ".join(str(file) for file in files if file.exists())
 
     def _changed_facts(self, part: Part) -> str:
         """Return a sentence on the tree's facts that the patches of a part change, or nothing."""
@@ -563,16 +600,6 @@ class Builder:
             )
         if base.identity is None:
             check_whole(base.tree, self.engine)
-
-
-def _changed_calls(file: Path) -> dict[str, list[tuple[str, str]]]:
-    """Return what patches change about known names, by kind (engine/scripts/changed_calls.py)."""
-    kinds = ("fewer", "moved", "parameters", "touched")
-    found: dict[str, list[tuple[str, str]]] = {kind: [] for kind in kinds}
-    for line in file.read_text().splitlines():
-        kind, name, places = line.split("\t")
-        found[kind].append((name, places))
-    return found
 
 
 def _digest(*parts: str) -> str:

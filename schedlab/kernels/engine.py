@@ -93,6 +93,12 @@ class Engine:
         return tuple(_SOURCE.findall((self.folder / _SOURCES).read_text(encoding="utf-8")))
 
     @property
+    def hooked(self) -> tuple[str, ...]:
+        """Return the sources that are compiled with hooks around them."""
+        folder = self.folder / "hooked"
+        return tuple(sorted(str(file.relative_to(folder)) for file in folder.glob("**/*.c")))
+
+    @property
     def headers(self) -> tuple[Path, ...]:
         """Return the folders of headers that stand for a tree's."""
         return tuple(self.folder / name for name in ("override", "arch", "include"))

@@ -17,25 +17,27 @@ def facts_of(objects: Path) -> tuple[str, ...]:
     return tuple(sorted(_FACT.findall((objects / _FACTS).read_text())))
 
 
-def changed_by_patches(engine: Engine, tree: Path, objects: Path) -> str:
-    """Return a sentence on the facts of a tree that the patches of a build change, or nothing."""
+def changed_facts(engine: Engine, tree: Path, objects: Path) -> str:
+    """Return the facts of a tree that a build has not, and the other way round, or nothing."""
     if not (objects / _FACTS).exists():
         return ""
     script = engine.folder / PROBE
     before = set(_FACT.findall(output([str(script), str(tree), str(tree)])[1]))
-    now = set(facts_of(objects))
-    if now == before:
-        return ""
-    text = script.read_text()
-    changes = [
+    now, text = set(facts_of(objects)), script.read_text()
+    return ", ".join(
         f"{which} {_with_files(facts, text)}"
         for which, facts in (("without", before - now), ("with", now - before))
         if facts
-    ]
-    return (
-        f"its patches change the facts that the engine reads from the tree: {', '.join(changes)}."
+    )
+
+
+def changed_by_patches(engine: Engine, tree: Path, objects: Path) -> str:
+    """Return a sentence on the facts of a tree that the patches of a build change, or nothing."""
+    changes = changed_facts(engine, tree, objects)
+    return changes and (
+        f"its patches change the facts that the engine reads from the tree: {changes}."
         "\n  If they only write the same otherwise, have them leave the line that"
-        f" {script} looks for."
+        f" {engine.folder / PROBE} looks for."
     )
 
 

@@ -69,6 +69,11 @@ class Base(Data):
         return models(self.tree)
 
     @property
+    def is_debians(self) -> bool:
+        """Whether it is one of Debian's, not the user's own or exported from it."""
+        return self.identity is not None and self.repository is None
+
+    @property
     def gone(self) -> bool:
         """Whether its tree is not there any more: moved, removed, or out of reach."""
         return not os.path.isfile(self.tree / MUST_HAVE)  # noqa: PTH113 never raises

@@ -41,10 +41,20 @@ def unseen(patch: Patch, engine: Engine) -> Iterator[str]:
         if not change.creates or not name.endswith(".c") or change.path in engine.sources:
             continue
         if not re.search(rf'#\s*include\s+["<](?:\S*/)?{re.escape(name)}[">]', added):
-            yield (
-                f"{patch.name}: {change.path} is a new source that nothing includes: the simulator"
-                " does not compile it (it reads no Makefile of the kernel's)."
-            )
+            yield new_source(patch.name, change.path)
+    yield from in_vain(patch, engine)
+
+
+def new_source(name: str, path: str) -> str:
+    """Return a sentence on a source that only a Makefile of the kernel's names."""
+    return (
+        f"{name}: {path} is a new source that nothing includes: the simulator does not compile it"
+        " (it reads no Makefile of the kernel's)."
+    )
+
+
+def in_vain(patch: Patch, engine: Engine) -> Iterator[str]:
+    """Yield what the sources that are compiled ask in vain: options, initcalls, limits."""
     if strange := _strange_options(patch, engine):
         yield _off(patch.name, strange)
     for change in patch.changes:

@@ -108,7 +108,7 @@ def test_what_patches_have_the_engine_meet_less_often_and_the_compiler_warn_of_i
     words = ("kernel", "build", "fast", "--base", "6.12", "--patch", lab.patch_file())
     assert "its patches" not in lab.call(*words)[2]
     shown = lab.call("kernel", "show", "fast")[1]
-    assert "met less often none\nmet elsewhere  none\nparameters     as in the tree\n" in shown
+    assert "met less often none\nmet elsewhere  none\nparameters     the same\n" in shown
     assert "met in changed none\nwarnings       none" in shown
     assert "limits" not in shown
     patch = lab.patch_file()
@@ -768,6 +768,7 @@ def test_objects_of_a_tree_that_was_edited_meanwhile_are_dropped(lab: FakeLab) -
     (mark.parent / "go-on").touch()
     _, errors = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 2 and "changed while 6.12 was built; build again" in errors
+    assert "done in" not in errors
     assert not mark.parent.exists()
     assert lab.call("kernel", "build", "6.12")[0] == 0
 
@@ -788,6 +789,44 @@ def test_a_tree_whose_path_make_cannot_take_is_refused_when_added(lab: FakeLab) 
     tree = write_tree(lab.folder / "a tree")
     said = refused(lab, "kernel", "add", "--tree", tree, "--name", "blank")
     assert "make cannot work with a blank" in said and "give a link to it" in said
+
+
+def test_ones_own_tree_is_compared_with_the_nearest_one_of_debians(lab: FakeLab) -> None:
+    """A call that it lost among several has nothing else to be missed in."""
+    shutil.copy(data_folder("engine") / "scripts/changed_calls.py", lab.engine / "scripts")
+    lab.add_tree()
+    said = lab.call("kernel", "build", "6.12")[2]
+    assert "no tree of Debian's of this series or an older one is here to compare it with" in said
+    assert "`schedlab kernel add --debian 6.12` fetches one" in said
+    calls = "/* calls: fair.c|f||@one ( ) ; a ; @one ( ) ; @two ( ) ; */"
+    lab.add_debians("6.18")
+    assert "building" not in lab.call("kernel", "build", "6.12")[2], "none but a newer one is there"
+    lab.add_debians("6.1", more="/* calls: fair.c|g||@other ( ) ; */")
+    lab.add_debians("6.12", more=calls)
+    same = lab.call("kernel", "build", "6.12")[2]
+    assert "6.12: it has fewer places than debian-6.12 (Linux 6.12.1)" in same
+    write_tree(lab.tree, more=calls)
+    assert "fewer" not in lab.call("kernel", "build", "6.12")[2]
+    shown = lab.call("kernel", "show", "6.12")[1]
+    assert "compared with  debian-6.12 (Linux 6.12.1)\n  facts        the same\n" in shown
+    lost = "/* calls: fair.c|f||@one ( ) ; a ; @two ( ) ; */ int there;\natomic_t looks;\n"
+    write_tree(lab.tree, more=lost)
+    fair = lab.tree / "kernel/sched/fair.c"
+    fair.write_text(fair.read_text().replace("int here;", "int there_is;"))
+    (lab.tree / "kernel/sched/extra.c").write_text("int extra;\n")
+    said = lab.call("kernel", "build", "6.12")[2]
+    assert "6.12: it has fewer places than debian-6.12 (Linux 6.12.1)" in said
+    assert "in which the engine meets one in f(): a call that" in said
+    assert "beside debian-6.12 (Linux 6.12.1) the engine finds it without A_FACT" in said
+    assert "6.12, compared with debian-6.12: atomic_t is a new word whose line" in said
+    assert "kernel/sched/extra.c is a new source that nothing includes" in said
+    shown = lab.call("kernel", "show", "6.12")[1]
+    assert "  met less often one in f()\n" in shown
+    assert "  facts        without A_FACT (kernel/sched/fair.c)" in shown
+    patched = ("kernel", "build", "fast", "--base", "6.12", "--patch", lab.patch_file())
+    fair.write_text(fair.read_text().replace("int there_is;", "int here;"))
+    said = lab.call(*patched)[2]
+    assert "fast: it has fewer places than debian-6.12 (Linux 6.12.1)" in said, "its tree's words"
 
 
 def test_an_option_of_ones_own_tree_that_is_off_is_named(lab: FakeLab) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from statistics import fmean
 
 import pytest
@@ -32,3 +34,18 @@ def test_threads_of_a_process_gather(series: str, sim: Simulator) -> None:
     apart, together = (share_of_busier_half(sim, enabled) for enabled in "01")
     assert apart < 0.55
     assert together > 0.6
+
+
+def test_a_trace_names_what_only_such_trees_have(
+    series: str, sim: Simulator, tmp_path: Path
+) -> None:
+    """Types of groups and of migrations: one that no trace names stands there as a number."""
+    if not has_cache_groups(series):
+        pytest.skip(f"Linux {series} has no cache-aware scheduling")
+    path = tmp_path / "trace.txt"
+    events = "schedlab:group_stats,schedlab:load_balance"
+    sim("numa16", BATCHES, "--trace", str(path), "--trace-events", events)
+    text = path.read_text()
+    found = {kind: set(re.findall(rf" {kind}=(\S+)", text)) for kind in ("type", "migration")}
+    assert "llc_balance" in found["type"] and "llc_task" in found["migration"]
+    assert not [name for names in found.values() for name in names if name[0].isdigit()]

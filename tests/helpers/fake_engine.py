@@ -13,6 +13,7 @@ import pytest
 import tomli_w
 
 from schedlab.cli import main
+from schedlab.kernels.shelf import Base, Shelf
 
 MAKEFILE = """\
 all: $(if $(SCX),$(SCX_OUT),$(O))/schedsim
@@ -29,7 +30,7 @@ $(O)/schedsim: $(SRC)/kernel/sched/fair.c schedsim.py
 \t@printf '  %-10s %s\\n' 'CC KERNEL' 'kernel/sched/fair.c'
 \t@mkdir -p $(O)/gen/generated && scripts/probe $(KERNEL) $(SRC) > $(O)/gen/generated/tree.h
 \t@if grep -q 'slow compile' $<; then sleep 30; fi
-\t@mkdir -p $(O)/k
+\t@mkdir -p $(O)/k && echo 'fair.o: $<' > $(O)/k/fair.d
 \t@sed -n 's,.*warns: \\(.*\\) \\*/,$<:3:1: warning: \\1,p' $< > $(O)/k/fair.o.warn
 \t@if grep -q 'not C' $<; then echo "$<:3:1: error: expected ';'" >&2; exit 1; fi
 \t@if grep -q 'asserts' $<; then \\
@@ -44,6 +45,9 @@ $(O)/schedsim: $(SRC)/kernel/sched/fair.c schedsim.py
 \t@sed -n 's,.*unmatched: \\(.*\\) \\*/,\\1,p' $< > $(O)/unmatched.txt
 \t@sed -n 's,.*changed: \\(.*\\) \\*/,\\1,p' $< | tr '|' '\\t' > $(O)/changed-calls.txt
 \t@sed "s/@SPEED@/$$(sed -n 's/.*speed = \\(.*\\);/\\1/p' $<)/" schedsim.py > $@ && chmod +x $@
+calls: $(SRC)/kernel/sched/fair.c
+\t@mkdir -p $(O)/k/kernel/sched
+\t@sed -n 's,.*calls: \\(.*\\) \\*/,\\1,p' $< | tr '|' '\\t' > $(O)/k/kernel/sched/fair.calls
 ifneq ($(SCX),)
 $(SCX_OUT)/schedsim: $(O)/schedsim $(SCX)
 \t@if grep -q unheard_of $(SCX); then echo "scx: $(SCX_NAME): calls unheard_of"; exit 1; fi
@@ -258,6 +262,19 @@ class FakeLab:
         """Add the fake tree as 6.12."""
         status, _, errors = self.call("kernel", "add", "--tree", self.tree, "--name", "6.12")
         assert status == 0, errors
+
+    def add_debians(self, series: str = "6.12", **tree: object) -> None:
+        """Add a fake tree of Debian's."""
+        folder = write_tree(self.cache / f"debian-{series}", version=f"{series}.1", **tree)  # type: ignore[arg-type]
+        base = Base(
+            name=f"debian-{series}",
+            series=series,
+            release=f"{series}.1",
+            origin=f"Debian linux-source-{series} {series}.1-1",
+            tree=folder,
+            identity=f"linux-source-{series}",
+        )
+        Shelf(self.cache).put_base(base)
 
     def patch_file(self, old: float = 1.0, new: float = 0.5, name: str = "faster.patch") -> Path:
         """Write a patch that changes the fake scheduler's speed."""

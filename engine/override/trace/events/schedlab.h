@@ -191,7 +191,8 @@ TRACE_EVENT(load_balance,
 		  __entry->failed, __entry->group, __entry->queue, __entry->imbalance,
 		  __print_symbolic(__entry->migration, { migrate_load, "load" },
 				   { migrate_util, "util" }, { migrate_task, "task" },
-				   { migrate_misfit, "misfit" }, { -1, "none" }),
+				   { migrate_misfit, "misfit" }, SHIM_MIGRATION_TYPES_MORE
+				   { -1, "none" }),
 		  __entry->moved, __entry->active)
 );
 
