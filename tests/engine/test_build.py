@@ -22,8 +22,8 @@ HOGS = {
 }
 
 
-def make(**variables: str) -> subprocess.CompletedProcess[str]:
-    command = ["make", "-j2", "-C", str(ROOT / "engine")]
+def make(*goals: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    command = ["make", "-j2", "-C", str(ROOT / "engine"), *goals]
     return subprocess.run(
         [*command, *(f"{k}={v}" for k, v in variables.items())],
         capture_output=True,
@@ -594,7 +594,9 @@ def test_calls_that_a_patch_takes_away_are_told(tmp_path: Path) -> None:
     (tmp_path / "menu").mkdir()
     changes.append(patch(tmp_path / "menu", tree, GOVERNORS + "menu.c", asks, plain))
     out = build_folder("6.12-uncalled")
-    made = make(O=str(out), KERNEL=str(tree), BASE=str(base), PATCHES=" ".join(map(str, changes)))
+    variables = {"O": str(out), "KERNEL": str(tree), "BASE": str(base)}
+    variables["PATCHES"] = " ".join(map(str, changes))
+    made = make(**variables)
     assert made.returncode == 0, made.stdout + made.stderr
     unmatched = (out / "unmatched.txt").read_text().splitlines()
     assert unmatched == ["rcu_sched_clock_irq()", "trace_tick_stop()"]
@@ -602,6 +604,14 @@ def test_calls_that_a_patch_takes_away_are_told(tmp_path: Path) -> None:
     assert changed == "fewer\ttick_nohz_get_sleep_length\tmenu_select()"
     functions = ["menu_select()", "tick_nohz_stop_tick()", "update_process_times()"]
     assert [line.split("\t")[:2] for line in touched] == [["touched", name] for name in functions]
+    # The same of sources that are named, as for a tree that is compared with another.
+    named = out / "k/kernel/sched/fair.calls"
+    named.unlink(missing_ok=True)
+    made = make("calls", UNITS="kernel/sched/fair.c kernel/nosuch.c", **variables)
+    assert made.returncode == 0, made.stdout + made.stderr
+    lines = [line.split("\t") for line in named.read_text().splitlines()]
+    newidle = next(line[3] for line in lines if line[1] == "sched_balance_newidle")
+    assert newidle.split().count("@update_next_balance") == 2
 
 
 @pytest.mark.parametrize(
