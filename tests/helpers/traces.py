@@ -97,3 +97,18 @@ def yields(ns: int, until: int, cpu: int, task: tuple[str, int]) -> list[Line]:
         Line(ns, cpu, *task, "sys_enter_sched_yield", ""),
         Line(until, cpu, *task, "sys_exit_sched_yield", "0x0"),
     ]
+
+
+def syscall(
+    ns: int, until: int, cpu: int, task: tuple[str, int], name: str, arguments: str, result: int = 0
+) -> list[Line]:
+    """A system call from its beginning to its end, with arguments as in "fd=3 flags=0"."""
+    told = ", ".join(
+        f"{key}: 0x{int(value):08x}"
+        for key, _, value in (word.partition("=") for word in arguments.split())
+    )
+    ended = f"0x{result & 0xFFFFFFFFFFFFFFFF:x}"
+    return [
+        Line(ns, cpu, *task, f"sys_enter_{name}", told),
+        Line(until, cpu, *task, f"sys_exit_{name}", ended),
+    ]

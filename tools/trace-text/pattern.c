@@ -2,6 +2,8 @@
 /* Patterns of an event's text. */
 #include "pattern.h"
 
+#include <string.h>
+
 size_t digits(const char *text, const char *end, size_t most)
 {
 	size_t n = 0;
@@ -9,6 +11,24 @@ size_t digits(const char *text, const char *end, size_t most)
 	while (n < most && text + n < end && text[n] >= '0' && text[n] <= '9')
 		n++;
 	return n;
+}
+
+const char *skip_spaces(const char *at, const char *end)
+{
+	while (at < end && *at == ' ')
+		at++;
+	return at;
+}
+
+bool word_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
+bool part_is(const struct part *part, const char *text)
+{
+	return part->length == strlen(text) && !memcmp(part->at, text, part->length);
 }
 
 int32_t part_number(const struct part *part)

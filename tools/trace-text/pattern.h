@@ -21,6 +21,14 @@ struct part {
  */
 bool pattern_match(const char *pattern, const char *text, const char *end, struct part *parts);
 
+/* Whether a part is this text. */
+bool part_is(const struct part *part, const char *text);
+
+/* A letter, a digit or _. */
+bool word_letter(char c);
+
+const char *skip_spaces(const char *at, const char *end);
+
 /* How many digits a text begins with, @most at most. */
 size_t digits(const char *text, const char *end, size_t most);
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "pattern.h"
+#include "syscalls.h"
 
 #define LONGEST_TEXT 4096	/* of one event; a longer one is damaged */
 #define LONGEST_NAME 64
@@ -25,6 +26,7 @@ struct line {
 	int32_t cpu;
 	int32_t current;
 	enum context context;
+	enum side side;
 };
 
 /* The parts of an event's text by their places: a task's name, its number, its priority. */
@@ -56,14 +58,6 @@ struct known {
 struct reader {
 	struct known known[NR_KNOWN];
 };
-
-/* FUTEX_WAIT and so on, of linux/futex.h. */
-#define OP_WAIT 0
-#define OP_WAKE 1
-#define OP_WAIT_BITSET 9
-#define OP_WAKE_BITSET 10
-#define OP_MASK 0x7f
-#define OP_PRIVATE 0x80
 
 #define WOKEN "comm=%s pid=%d prio=%*"
 #define WOKEN_SHORT "%s:%d [%i%*"
@@ -102,11 +96,8 @@ static const struct shape shapes[] = {
 	{ "message_receive", RECEIVE, { MESSAGE }, { NONE, 1, 2 }, NONE, 0, 0, { } },
 	{ "message_done", MESSAGE_DONE, { "bytes=%d%*" },
 	  { 0, NONE, NONE }, NONE, NONE, 0, { } },
-	{ "sys_enter_sched_yield", YIELD, { "%*" }, NO_PARTS, NONE, NONE, 0, { } },
-	{ "sys_exit_sched_yield", YIELD_DONE, { "%*" }, NO_PARTS, NONE, NONE, 0, { } },
-	/* by functions of their own */
-	{ "sys_enter_futex", FUTEX_WAIT, { NULL }, NO_PARTS, NONE, NONE, 0, { } },
-	{ "sys_exit_futex", FUTEX_DONE, { NULL }, NO_PARTS, NONE, NONE, 0, { } },
+	{ "sched_process_exec", EXEC, { "filename=%s pid=%d old_pid=%*" },
+	  { 1, NONE, NONE }, NONE, NONE, 0, { } },
 };
 
 /* As CHANNELS of schedlab/lab/recording/events.py. */
@@ -122,31 +113,13 @@ void trace_text_close(struct reader *r)
 	free(r);
 }
 
-static bool is(const struct part *part, const char *text)
-{
-	return part->length == strlen(text) && !memcmp(part->at, text, part->length);
-}
-
 static const struct shape *find_shape(const struct part *event)
 {
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-		if (is(event, shapes[i].event))
+		if (part_is(event, shapes[i].event))
 			return &shapes[i];
 	}
 	return NULL;
-}
-
-static const char *skip_spaces(const char *at, const char *end)
-{
-	while (at < end && *at == ' ')
-		at++;
-	return at;
-}
-
-static bool word_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_';
 }
 
 /* A word with a colon after it; where it ends, or NULL. */
@@ -199,26 +172,45 @@ static const char *read_time(const char *at, const char *end, int64_t *ns)
 	return at + 1;
 }
 
-/* ftrace's own text names no event of a system call: "sys_futex(uaddr: ..." and "sys_futex -> 0x0". */
-static bool read_call(const char *at, const char *end, struct line *l)
+/*
+ * A system call begins or ends: of "sys_enter_futex: ...", as an event, and "sys_futex(uaddr: ..."
+ * and "sys_futex -> 0x0", as ftrace's own text has it. Its name without these is left.
+ */
+static void read_side(struct line *l)
 {
 	static const struct {
-		const char *text, *event;
-	} calls[] = {
-		{ "sys_futex(", "sys_enter_futex" }, { "sys_futex -> ", "sys_exit_futex" },
-		{ "sys_sched_yield(", "sys_enter_sched_yield" },
-		{ "sys_sched_yield -> ", "sys_exit_sched_yield" },
-	};
+		const char *before;
+		enum side side;
+	} sides[] = { { "sys_enter_", CALL_BEGINS }, { "sys_exit_", CALL_ENDS } };
 
-	if (end - at < 4 || memcmp(at, "sys_", 4))
-		return false;
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		size_t length = strlen(calls[i].text);
+	for (size_t i = 0; i < sizeof(sides) / sizeof(sides[0]); i++) {
+		size_t length = strlen(sides[i].before);
 
-		if (end - at < (ptrdiff_t)length || memcmp(at, calls[i].text, length))
+		if (l->event.length <= length || memcmp(l->event.at, sides[i].before, length))
 			continue;
-		l->event = (struct part){ calls[i].event, strlen(calls[i].event) };
-		l->text = (struct part){ at + length, end - at - length };
+		l->side = sides[i].side;
+		l->event.at += length;
+		l->event.length -= length;
+	}
+}
+
+static bool read_call(const char *at, const char *end, struct line *l)
+{
+	const char *begin = at + 4;
+
+	if (end - at < 6 || memcmp(at, "sys_", 4))
+		return false;
+	for (at = begin; at < end && word_letter(*at);)
+		at++;
+	l->event = (struct part){ begin, at - begin };
+	if (at < end && *at == '(') {
+		l->side = CALL_BEGINS;
+		l->text = (struct part){ at + 1, end - at - 1 };
+		return true;
+	}
+	if (end - at > 4 && !memcmp(at, " -> ", 4)) {
+		l->side = CALL_ENDS;
+		l->text = (struct part){ at + 4, end - at - 4 };
 		return true;
 	}
 	return false;
@@ -234,6 +226,7 @@ static bool read_rest(const char *bracket, const char *end, struct line *l)
 		return false;
 	l->cpu = part_number(&cpu);
 	l->context = UNKNOWN;
+	l->side = NO_CALL;
 	at = skip_spaces(at + 1, end);
 	if (at < end && *at && strchr("dDbB.X", *at)) {
 		flags = at;
@@ -256,6 +249,7 @@ static bool read_rest(const char *bracket, const char *end, struct line *l)
 	next = read_word(at, end, &l->event);	/* after the name of the event's system */
 	at = skip_spaces(next ? next : at, end);
 	l->text = (struct part){ at, end - at };
+	read_side(l);
 	return true;
 }
 
@@ -325,97 +319,10 @@ static enum stop read_stop(const struct part *state)
 	}
 }
 
-static int digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
-}
-
-/*
- * A number: with 0x hexadecimal. ftrace prints a system call's arguments so without it, and
- * trace-cmd those that are no addresses as decimals.
- */
-static bool read_any_number(const char *at, const char *end, int base, uint64_t *number)
-{
-	const char *begin;
-
-	if (end - at > 2 && at[0] == '0' && at[1] == 'x') {
-		at += 2;
-		base = 16;
-	}
-	*number = 0;
-	for (begin = at; at < end && digit(*at) < base; at++)
-		*number = *number * base + digit(*at);
-	return at > begin;
-}
-
-/* An argument of a system call by its name: "op: 0x80", "op: 80", "op=128". */
-static bool argument(const struct part *text, const char *name, uint64_t *number)
-{
-	const char *end = text->at + text->length, *at = text->at;
-	size_t length = strlen(name);
-
-	for (; end - at > (ptrdiff_t)length + 1; at++) {
-		if ((at > text->at && word_letter(at[-1])) || memcmp(at, name, length))
-			continue;
-		if (at[length] == '=')
-			return read_any_number(at + length + 1, end, 10, number);
-		if (at[length] == ':')
-			return read_any_number(skip_spaces(at + length + 1, end), end, 16, number);
-	}
-	return false;
-}
-
-/* A wait or wake; other operations are passed over, and their tasks' waits stay hand-overs. */
-static bool read_futex(const struct part *text, struct event *event)
-{
-	uint64_t address, op, value;
-
-	if (!argument(text, "uaddr", &address) || !argument(text, "op", &op) ||
-	    !argument(text, "val", &value))
-		return false;
-	switch (op & OP_MASK) {
-	case OP_WAIT: case OP_WAIT_BITSET:
-		event->kind = FUTEX_WAIT;
-		break;
-	case OP_WAKE: case OP_WAKE_BITSET:
-		event->kind = FUTEX_WAKE;
-		break;
-	default:
-		return false;
-	}
-	event->one = (int32_t)address;
-	event->two = (int32_t)(address >> 32) & (FUTEX_IS_PRIVATE - 1);
-	if (op & OP_PRIVATE)
-		event->two |= FUTEX_IS_PRIVATE;
-	event->three = value > INT32_MAX ? INT32_MAX : (int32_t)value;
-	return true;
-}
-
-/* "0x0", "-> 0x0", "ret=0", "ret=0xffffffffffffff92": how many were woken, or an error. */
-static bool read_futex_done(const struct part *text, struct event *event)
-{
-	const char *end = text->at + text->length, *at = text->at;
-	bool negative;
-	uint64_t value;
-
-	while (at < end && (*at < '0' || *at > '9') && *at != '-')
-		at++;
-	if (end - at > 2 && at[0] == '-' && at[1] == '>')
-		at = skip_spaces(at + 2, end);
-	negative = at < end && *at == '-';
-	if (!read_any_number(at + negative, end, 10, &value))
-		return false;
-	event->kind = FUTEX_DONE;
-	event->one = (int32_t)(negative ? -(int64_t)value : (int64_t)value);
-	return true;
-}
-
 static int32_t read_channel(const struct part *kind)
 {
 	for (size_t i = 0; i < sizeof(channels) / sizeof(channels[0]); i++) {
-		if (is(kind, channels[i]))
+		if (part_is(kind, channels[i]))
 			return i;
 	}
 	return 0;
@@ -470,14 +377,6 @@ static void read_event(struct reader *r, const char *text, const struct line *l,
 	struct part parts[MOST_PARTS];
 	struct event *event;
 
-	if (!shape->patterns[0]) {
-		event = &events[found->events];
-		*event = (struct event){ .ns = l->ns, .cpu = l->cpu, .current = l->current,
-					 .context = l->context };
-		found->events += shape->kind == FUTEX_DONE ? read_futex_done(&l->text, event) :
-							     read_futex(&l->text, event);
-		return;
-	}
 	if (!match(shape, &l->text, parts)) {
 		if (!found->damaged++) {
 			found->first_damaged = l->text.at - text;
@@ -509,6 +408,7 @@ void trace_text_read(struct reader *r, const char *text, size_t length, struct e
 {
 	const char *end = text + length, *next;
 	const struct shape *shape;
+	struct event *event;
 	struct line l;
 
 	*found = (struct found){ 0 };
@@ -518,6 +418,21 @@ void trace_text_read(struct reader *r, const char *text, size_t length, struct e
 			next = end;
 		if (!read_line(begin, next, &l))
 			continue;
+		event = &events[found->events];
+		*event = (struct event){ .ns = l.ns, .cpu = l.cpu, .current = l.current,
+					 .context = l.context };
+		if (l.side != NO_CALL) {
+			found->events += read_syscall(&l.event, l.side, &l.text, event);
+			continue;
+		}
+		if (part_is(&l.event, "inet_sock_set_state")) {
+			found->events += read_tcp_state(&l.text, event);
+			continue;
+		}
+		if (part_is(&l.event, "task_newtask")) {
+			found->events += read_new_task(&l.text, event);
+			continue;
+		}
 		shape = find_shape(&l.event);
 		if (shape)
 			read_event(r, text, &l, shape, events, named, found);

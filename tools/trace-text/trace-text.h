@@ -29,7 +29,33 @@ enum kind {
 	FUTEX_DONE = 19,
 	YIELD = 20,
 	YIELD_DONE = 21,
+	CALL = 22,
+	CALL_DONE = 23,
+	NEW_TASK = 24,
+	EXEC = 25,
+	TCP_STATE = 26,
 };
+
+/* What a system call does with descriptors; also as there. */
+enum call_kind {
+	CALL_READ = 1,
+	CALL_WRITE = 2,
+	CALL_CLOSE = 3,
+	CALL_CLOSE_RANGE = 4,
+	CALL_DUP = 5,
+	CALL_FCNTL = 6,
+	CALL_PIPE = 7,
+	CALL_PAIR = 8,
+	CALL_ACCEPT = 9,
+	CALL_CONNECT = 10,
+	CALL_LISTEN = 11,
+	CALL_OPEN = 12,
+};
+
+/* O_CLOEXEC and SOCK_CLOEXEC. */
+#define CLOSE_ON_EXEC 0x80000
+
+enum tcp_state { TCP_LISTENS = 1, TCP_CONNECTED = 2, TCP_ACCEPTED = 3 };
 
 enum stop { PREEMPTED = 0, SLEEP = 1, UNINTERRUPTIBLE = 2, DEAD = 3, OTHER = 4 };
 

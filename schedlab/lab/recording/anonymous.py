@@ -8,14 +8,26 @@ from schedlab.lab.recording.choice import kernels_part
 
 _NAMED = re.compile(
     rb"\b((?:prev_|next_|child_)?comm=)(.*?)"
-    rb"(?= (?:prev_|next_)?pid=-?\d+ (?:prev_|next_)?prio=| pid=\d+ child_comm=| child_pid=\d+$)"
+    rb"(?= (?:prev_|next_)?pid=-?\d+ (?:prev_|next_)?prio=| pid=\d+ child_comm=| child_pid=\d+$"
+    rb"| clone_flags=)"
     rb"|^( *)(\S.*?)( +\d{1,9} \[)"
-    rb"|\b(name=)(.*)$",
+    rb"|\b(name=)(.*)$"
+    rb"|\b(filename=)(.*)(?= pid=\d+ old_pid=)"
+    rb"|( saddr=.* daddrv6=\S*)",
     re.MULTILINE,
 )
 
 _PLAIN = re.compile(rb"[uH\d:]*")
 """What a kernel's name may end in and tell nothing: CPUs and numbers, as in `kworker/u8:3`."""
+_CALL = re.compile(rb'^.*sys_enter_.*".*$', re.MULTILINE)
+_DATA = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|$)')
+
+
+def without_data(piece: bytes) -> bytes:
+    """Return whole lines without what programs read and wrote, which some kernels print."""
+    if b'"' not in piece:
+        return piece
+    return _CALL.sub(lambda line: _DATA.sub(b"", line[0]), piece)
 
 
 def anonymous(key: bytes) -> Callable[[bytes], bytes]:
@@ -40,6 +52,8 @@ def anonymous(key: bytes) -> Callable[[bytes], bytes]:
             return found[1] + hidden(found[2])
         if found[4] is not None:
             return found[3] + hidden(found[4]) + found[5]
-        return found[6] + hidden(found[7])
+        if found[6] is not None:
+            return found[6] + hidden(found[7])
+        return found[8] + hidden(found[9]) if found[8] is not None else b""
 
     return lambda piece: _NAMED.sub(replaced, piece)

@@ -38,6 +38,36 @@ class Kind(IntEnum):
     FUTEX_DONE = 19  # how many were woken; below 0: an error
     YIELD = 20
     YIELD_DONE = 21
+    CALL = 22  # what it does (Call), descriptor or family, flags, type or last descriptor
+    CALL_DONE = 23  # what it did, its result; below 0: an error
+    NEW_TASK = 24  # task, flags of clone()
+    EXEC = 25  # task
+    TCP_STATE = 26  # own port, the other's port, TcpState
+
+
+class Call(IntEnum):
+    """What a system call does with descriptors."""
+
+    READ = 1
+    WRITE = 2
+    CLOSE = 3
+    CLOSE_RANGE = 4
+    DUP = 5
+    SET_FLAGS = 6
+    PIPE = 7
+    PAIR = 8
+    ACCEPT = 9
+    CONNECT = 10
+    LISTEN = 11
+    OPEN = 12
+
+
+class TcpState(IntEnum):
+    """What became of a TCP socket."""
+
+    LISTENS = 1
+    CONNECTED = 2
+    ACCEPTED = 3
 
 
 FUTEX_IS_PRIVATE = 1 << 30

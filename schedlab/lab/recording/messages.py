@@ -5,11 +5,12 @@ socket of its own. So who waits, for room or for a message, is decided anew; and
 those calls, which the replay takes again, does not count as the task's work.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from schedlab.lab.recording.events import Events, Flags, Kind, Numbers
+from schedlab.lab.recording.descriptors import find_moved
+from schedlab.lab.recording.events import Call, Events, Flags, Kind, Numbers
 from schedlab.lab.recording.pieces import Lives, Spans, task_key
 
 
@@ -29,6 +30,29 @@ class Transfers(Spans):
         what = self.channel[which], self.kind[which], self.bytes[which]
         return Transfers(self.task[which], *ends, self.sends[which], *what)
 
+    def and_more(self, more: "Transfers") -> "Transfers":
+        """Return them, and more, of channels that follow the last one's number."""
+        if not len(more):
+            return self
+        last = int(self.channel.max()) if len(self) else 0
+        more = replace(more, channel=more.channel + last)
+        pairs = ((getattr(self, c.name), getattr(more, c.name)) for c in fields(self))
+        both = Transfers(*(np.concatenate(pair) for pair in pairs))
+        return both.chosen(np.argsort(task_key(both.task, both.enter), kind="stable"))
+
+    def received_after(self, task: Numbers, place: Numbers, until: Numbers) -> Numbers:
+        """Return the first receive of tasks between two places each; -1: there is none."""
+        receives = np.flatnonzero(~self.sends)
+        keys = task_key(self.task[receives], self.enter[receives])
+        at = np.searchsorted(keys, task_key(task, place), "left")
+        if not len(keys):
+            return np.full(len(task), -1)
+        there = np.minimum(at, len(keys) - 1)
+        found: Numbers = np.where(
+            (at < len(keys)) & (keys[there] < task_key(task, until)), receives[there], -1
+        )
+        return found
+
 
 def find_transfers(events: Events, lives: Lives) -> Transfers:
     """Return the calls of a trace whose beginning and end it shows."""
@@ -45,21 +69,47 @@ def find_transfers(events: Events, lives: Lives) -> Transfers:
         *(task[opens], enter, done, kind[opens] == int(Kind.SEND)),
         *(events.two[enter], events.one[enter], events.one[done]),
     )
-    return found.chosen(found.bytes > 0)
+    return found.chosen(found.bytes > 0).and_more(_of_host(events, lives))
+
+
+def _of_host(events: Events, lives: Lives) -> Transfers:
+    """Return the calls that read and write pipes and sockets of a host."""
+    moved = find_moved(events, lives)
+    calls = moved.calls
+    return Transfers(
+        *(calls.task, calls.enter, calls.exit, calls.what == int(Call.WRITE)),
+        *(moved.channel, moved.kind, calls.result),
+    )
 
 
 def whole_channels(transfers: Transfers, taken: Flags) -> Transfers:
     """Return the transfers over channels whose both ends are known.
 
-    All that is received was sent, by tasks that are taken, and one task alone receives. So whatever
-    order a replay has, all that was recorded comes to its end.
+    All that is received was sent before, by tasks that are taken, and one task alone receives. So
+    whatever order a replay has, all that was recorded comes to its end. What was on its way as the
+    trace began is left out: as much as was received, at some moment, beyond what had been sent.
     """
     keep = np.zeros(len(transfers), bool)
     order = np.argsort(transfers.channel, kind="stable")
     _, first = np.unique(transfers.channel[order], return_index=True)
     for own in np.split(order, first[1:]) if len(order) else ():
-        sends, moved, task = transfers.sends[own], transfers.bytes[own], transfers.task[own]
-        balanced = int(moved[sends].sum()) >= int(moved[~sends].sum())
+        sends, task = transfers.sends[own], transfers.task[own]
         readers = len(np.unique(task[~sends]))
-        keep[own] = readers == 1 and balanced and bool(np.all(taken[task]))
+        if readers == 1 and np.any(sends) and bool(np.all(taken[task])):
+            keep[own] = _sent_before(transfers.chosen(own))
     return transfers.chosen(keep)
+
+
+def _sent_before(channel: Transfers) -> Flags:
+    """Return all transfers of a channel but the first receives, of what is not seen to be sent."""
+    sends = channel.sends
+    moment = np.where(sends, channel.enter, channel.exit)
+    in_order = np.argsort(moment, kind="stable")
+    left = np.cumsum(np.where(sends, channel.bytes, -channel.bytes)[in_order])
+    keep = np.ones(len(channel), bool)
+    lack = -int(left.min())
+    if lack > 0:
+        receives = in_order[~sends[in_order]]
+        got = np.cumsum(channel.bytes[receives])
+        keep[receives[: int(np.searchsorted(got, lack)) + 1]] = False
+    return keep

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from schedlab.lab.recording.calls import Calls, find_yields, measured_calls
-from schedlab.lab.recording.causes import CAUSES, ITEM, LOCK_HELD, MEETING, MESSAGE, TASK
+from schedlab.lab.recording.causes import CAUSES, ITEM, LOCK_HELD, MEETING, MESSAGE, OUTSIDE, TASK
 from schedlab.lab.recording.events import CHANNELS, Flags, Numbers
 from schedlab.lab.recording.futexes import (
     FutexCalls,
@@ -17,9 +17,10 @@ from schedlab.lab.recording.futexes import (
     find_objects,
 )
 from schedlab.lab.recording.gates import find_gates
+from schedlab.lab.recording.loops import Loops
 from schedlab.lab.recording.messages import Transfers, find_transfers, whole_channels
 from schedlab.lab.recording.pieces import Spans, task_key
-from schedlab.lab.recording.services import find_services
+from schedlab.lab.recording.services import Row, Service, find_services
 from schedlab.lab.recording.waits import Waits
 from schedlab.lab.recording.worked import Worked
 from schedlab.lab.recording.workload import (
@@ -106,7 +107,9 @@ class Shared:
         self._work = work
         self.messages: list[Message] = []
         self.futexes, begun, ended = _known_calls(work)
-        transfers = _known_transfers(work)
+        every = _known_transfers(work)
+        self._loops = Loops(work, waits, every, left.servers) if cost is not None else None
+        transfers = self._loops.others if self._loops else every
         wakers = self._wakers(waits)
         woken = [(task, call) for _, task, call in wakers]
         known = Known(work.taken, begun, ended, woken, work.likes())
@@ -214,19 +217,28 @@ class Shared:
     def _serve(self, waits: Waits, left: Left) -> None:
         """Make requests to tasks that serve others items of a pool of each such task."""
         rows = []
+        loops = self._loops.services if self._loops else []
+        for service in loops:
+            rows += self._add(service)
+            waits.cause[np.array(service.asked, np.int64)] = list(CAUSES).index(ITEM)
         known = self._known_words(left)
         call = self.futexes.around(waits.task, waits.place)
         of_call = self.futexes.word[np.maximum(call, 0)] if len(self.futexes) else call
         free = (call < 0) | ~np.isin(of_call, known)
-        for service in find_services(self._work, waits, free, left.servers):
-            self.servers.append(service.server)
-            pool = len(self.objects.pools) + len(self.servers)
-            before = len(self.pool_of) + 1
-            self.pool_of |= dict.fromkeys(range(before, before + service.items), pool)
-            self.silent |= {before + item for item in service.silent}
-            rows += [(*row[:4], before + row[4]) for row in service.rows]
+        others = {*left.servers, *self.servers}
+        for service in find_services(self._work, waits, free, others):
+            rows += self._add(service)
             waits.cause[np.array(service.asked)] = list(CAUSES).index(ITEM)
         self.more = self.more.and_more(_steps(rows))
+
+    def _add(self, service: Service) -> list[Row]:
+        """Give a service a pool, and return what its tasks do with the numbers of its items."""
+        self.servers.append(service.server)
+        pool = len(self.objects.pools) + len(self.servers)
+        before = len(self.pool_of) + 1
+        self.pool_of |= dict.fromkeys(range(before, before + service.items), pool)
+        self.silent |= {before + item for item in service.silent}
+        return [(*row[:4], before + row[4]) for row in service.rows]
 
     def _open(self, waits: Waits, cost: float) -> None:
         """Make a gate of each call that wakes several tasks."""
@@ -423,7 +435,15 @@ class Shared:
         readers = task_key(transfers.task[receives], transfers.channel[receives])
         reads = np.isin(task_key(waits.task, channel), np.unique(readers))
         found: Flags = within | (by_call & transfers.sends[np.maximum(sent, 0)] & reads)
-        return found
+        return found | _arrived(waits, transfers)
+
+
+def _arrived(waits: Waits, transfers: Transfers) -> Flags:
+    """Return which waits ended by an interrupt, as the network's, before a message was received."""
+    outside = waits.cause == list(CAUSES).index(OUTSIDE)
+    after = transfers.received_after(waits.task, waits.place, waits.next_place())
+    found: Flags = outside & (after >= 0)
+    return found
 
 
 def _columns(spans: Spans) -> Iterator[tuple[int, int, int]]:

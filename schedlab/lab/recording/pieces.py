@@ -9,6 +9,8 @@ from schedlab.lab.recording.events import Events, Kind, Numbers, Stop
 
 _SHIFT = 34
 """A key of a task and a place in the trace is one number: task << _SHIFT | place."""
+LAST_PLACE = (1 << _SHIFT) - 1
+"""A place after all that a trace has."""
 
 
 @dataclass

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from schedlab.base.cpulist import parse_cpulist
 from schedlab.base.errors import HostError, IncompleteRun, writing
 from schedlab.base.system import System
 from schedlab.base.system.process import Exit, Launch
 from schedlab.counters.tracepoints import TRACEFS, tracepoint_file
-from schedlab.lab.recording.anonymous import anonymous
+from schedlab.lab.recording.anonymous import anonymous, without_data
 from schedlab.lab.recording.reading import perf_text
 from schedlab.lab.recording.setup import HEAD, cgroup_path, look, look_at_machine
 
@@ -26,9 +27,25 @@ _WANTED = (
     *("timer:hrtimer_expire_entry", "timer:hrtimer_expire_exit", "power:cpu_frequency"),
     *("syscalls:sys_enter_futex", "syscalls:sys_exit_futex"),
     *("syscalls:sys_enter_sched_yield", "syscalls:sys_exit_sched_yield"),
+    *("task:task_newtask", "sched:sched_process_exec", "sock:inet_sock_set_state"),
 )
-_BUFFER = "8M"
-"""Of each CPU; what does not fit while perf writes is lost, and counted."""
+_CALLS = (
+    *("read", "readv", "recvfrom", "recvmsg", "write", "writev", "sendto", "sendmsg", "sendfile64"),
+    *("close", "close_range", "dup", "dup2", "dup3", "fcntl", "pipe", "pipe2", "socketpair"),
+    *("accept", "accept4", "connect", "listen", "socket", "open", "openat", "openat2", "creat"),
+    *("epoll_create", "epoll_create1", "eventfd", "eventfd2", "timerfd_create", "signalfd4"),
+    *("inotify_init1", "memfd_create", "pidfd_open", "perf_event_open", "io_uring_setup"),
+)
+"""That read, write, make and close descriptors (tools/trace-text/syscalls.c reads them)."""
+_COMMAND = r"""
+echo "schedlab: task $$" >&2
+for fd in /proc/$$/fd/*; do [ -e "$fd" ] && echo "schedlab: descriptor ${fd##*/}" >&2; done
+exec "$@"
+"""
+"""The name of the folder's own descriptor is closed when it is looked for."""
+_LARGEST_BUFFER, _ALL_BUFFERS, _PART = 64 << 20, 4 << 30, 16
+"""bytes of each CPU, of all CPUs, and the part of the memory that they may take. What does not fit
+while perf writes is lost, and counted."""
 _LOST = re.compile(rb"LOST lost (\d{1,18})|lost (\d{1,18}) events?")
 
 
@@ -80,7 +97,9 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
     if not data.exists() or not data.stat().st_size:
         raise IncompleteRun(f"perf recorded nothing: {_last(said)}")
     setup = before.joined(look(system)).restricted(_root_pid(said), asked.cgroup)
-    setup = replace(setup, machine=look_at_machine(system))
+    listed = re.findall(r"^schedlab: descriptor (\d+)$", said, re.MULTILINE)
+    inherited = tuple(map(int, listed))
+    setup = replace(setup, machine=look_at_machine(system), inherited=inherited)
     if asked.anonymous:
         setup = setup.without_names()
     hide = anonymous(secrets.token_bytes(16)) if asked.anonymous else None
@@ -90,7 +109,8 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
         for piece in _whole(perf_text(data)):
             lost += sum(int(a or b) for a, b in _LOST.findall(piece))
             lines += piece.count(b"\n")
-            file.write(hide(piece) if hide else piece)
+            told = without_data(piece)
+            file.write(hide(told) if hide else told)
     return Recorded(lines, lost, end)
 
 
@@ -116,19 +136,30 @@ def _events(system: System) -> list[str]:
         raise HostError(
             f"this kernel has no tracepoint {', '.join(missing)}; it cannot be recorded."
         )
-    return [*_NEEDED, *filter(there, _WANTED)]
+    calls = (f"syscalls:sys_{side}_{call}" for call in _CALLS for side in ("enter", "exit"))
+    return [*_NEEDED, *filter(there, (*_WANTED, *calls))]
 
 
 def _argv(system: System, asked: Request, events: Sequence[str], folder: Path) -> tuple[str, ...]:
     chosen = [word for event in events for word in ("-e", event)]
-    perf = ("perf", "record", "-q", "-a", "-k", "CLOCK_MONOTONIC", "-m", _BUFFER)
+    buffer = f"{_buffer(system) >> 10}K"
+    perf = ("perf", "record", "-q", "-a", "-k", "CLOCK_MONOTONIC", "-m", buffer)
     where = ("-o", system.place(folder / "perf.data"))
     if asked.command:
-        run: tuple[str, ...] = ("sh", "-c", 'echo "schedlab: task $$" >&2; exec "$@"', "sh")
+        run: tuple[str, ...] = ("sh", "-c", _COMMAND, "sh")
         run += tuple(asked.command)
     else:
         run = ("sleep", f"{asked.seconds:g}")
     return (*perf, *chosen, *where, "--", *run)
+
+
+def _buffer(system: System) -> int:
+    """Return how many bytes of events perf keeps for each CPU, a power of two."""
+    found = re.search(r"^MemTotal:\s*(\d+) kB", system.read_or("/proc/meminfo", ""), re.MULTILINE)
+    memory = int(found[1]) << 10 if found else 0
+    cpus = len(parse_cpulist(system.read_or("/sys/devices/system/cpu/online", "0")))
+    most = min(_LARGEST_BUFFER, _ALL_BUFFERS // cpus, memory // _PART // cpus)
+    return 1 << (max(most, 1 << 20).bit_length() - 1)
 
 
 def _root_pid(said: str) -> int | None:

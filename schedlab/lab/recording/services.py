@@ -42,11 +42,13 @@ class Service:
     """Waits of the server that requests ended."""
     silent: set[int] = field(default_factory=set)
     """Items of clients that asked without waking the server."""
+    count: int = -1
+    """The number of requests; -1: each woke the server, or is silent."""
 
     @property
     def items(self) -> int:
         """Return the number of requests."""
-        return len(self.asked) + len(self.silent)
+        return len(self.asked) + len(self.silent) if self.count < 0 else self.count
 
     def takes_turns(self) -> bool:
         """Return whether nearly all requests wake the server, but the first, which may be old."""

@@ -22,6 +22,22 @@ grep -Hs '^0::' [0-9]*/cgroup
 grep -Hs -e 'uclamp.min ' -e 'uclamp.max ' [0-9]*/task/[0-9]*/sched
 exit 0
 """
+_DESCRIPTORS = r"""
+cd /proc || exit
+find [0-9]*/fd -maxdepth 1 -type l -printf 'fd %p %l\n' 2>/dev/null
+grep -Hs '^flags:' [0-9]*/fdinfo/* | sed 's/^/flags /'
+command -v ss >/dev/null && command -v nsenter >/dev/null || exit 0
+stat -L -c '%i %n' [0-9]*/ns/net 2>/dev/null | sort -u -k1,1 | while read -r _ net; do
+	nsenter --net="$net" ss -H -xan 2>/dev/null | sed 's/^/unix /'
+	nsenter --net="$net" ss -H -tane 2>/dev/null | sed 's/^/tcp /'
+done
+exit 0
+"""
+_SEEN = re.compile(r"fd (\d+)/fd/(\d+) (?:(pipe|socket):\[(\d+)\])?")
+_FLAGS = re.compile(r"flags (\d+)/fdinfo/(\d+):flags:\s*0*([0-7]+)$")
+_UNIX = re.compile(r"unix .*\s(\d+)\s+\S+\s+(\d+)\s*$")
+_TCP = re.compile(r"tcp \S+\s+\d+\s+\d+\s+\S*:(\d+)\s+\S*:(\d+|\*)\s.*\bino:(\d+)")
+_CLOSE_ON_EXEC = 0o2000000
 _LONGEST = 60.0
 """Seconds for looking at all tasks."""
 
@@ -43,6 +59,21 @@ class TaskSetup:
 
 
 @dataclass(frozen=True)
+class Descriptor:
+    """What a descriptor of a process is."""
+
+    inode: int = 0
+    """Of a pipe or socket; 0: it is something else."""
+    is_pipe: bool = False
+    closes: bool = False
+    """exec() closes it."""
+
+
+Descriptors = Mapping[int, Mapping[int, Descriptor]]
+"""By process and number."""
+
+
+@dataclass(frozen=True)
 class Setup:
     """What is set on a host."""
 
@@ -54,10 +85,25 @@ class Setup:
     restricted_to: str = ""
     """In words."""
     machine: Machine | None = None
+    descriptors_before: Descriptors = field(default_factory=dict)
+    descriptors_after: Descriptors = field(default_factory=dict)
+    """Before and after the trace."""
+    peers: Mapping[int, int] = field(default_factory=dict)
+    """Of sockets of this system, by their inodes."""
+    ports: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    """Of TCP sockets: the own port and the other's, 0 of one that listens."""
+    inherited: Sequence[int] = ()
+    """The descriptors with which the command began."""
 
     def joined(self, later: "Setup") -> "Setup":
-        """Return it with the tasks that came meanwhile."""
-        return replace(self, tasks={**later.tasks, **self.tasks})
+        """Return it with the tasks that came meanwhile, and all descriptors that were seen."""
+        return replace(
+            self,
+            tasks={**later.tasks, **self.tasks},
+            descriptors_after=later.descriptors_before,
+            peers={**self.peers, **later.peers},
+            ports={**self.ports, **later.ports},
+        )
 
     def restricted(self, root: int | None, cgroup: str) -> "Setup":
         """Return it for a workload of one task and what it starts, or of one cgroup."""
@@ -87,7 +133,12 @@ class Setup:
         machine = self.machine and self.machine.model_dump(
             mode="json", exclude_defaults=True, exclude={"ledger"}
         )
-        return {"version": 1, **asdict(replace(self, machine=None)), "machine": machine}
+        looked = {
+            name: {pid: _short(own) for pid, own in getattr(self, name).items()}
+            for name in ("descriptors_before", "descriptors_after")
+        }
+        plain = asdict(replace(self, machine=None, descriptors_before={}, descriptors_after={}))
+        return {"version": 1, **plain, **looked, "machine": machine}
 
 
 @dataclass
@@ -127,7 +178,48 @@ def look(system: System) -> Setup:
         if task.process and task.cpus and len(task.stat) > 38
     }
     online = system.read_or("/sys/devices/system/cpu/online", "")
-    return Setup(system.kernel_release(), online, tasks)
+    seen = system.capture(("sh", "-c", _DESCRIPTORS), timeout=_LONGEST).stdout
+    return replace(_descriptors(seen), kernel=system.kernel_release(), cpus=online, tasks=tasks)
+
+
+def _descriptors(text: str) -> Setup:
+    """Return what is known of descriptors and sockets, from what was printed of them."""
+    found: dict[int, dict[int, Descriptor]] = {}
+    peers: dict[int, int] = {}
+    ports: dict[int, tuple[int, int]] = {}
+    for line in text.splitlines():
+        if seen := _SEEN.match(line):
+            each = Descriptor(int(seen[4] or 0), seen[3] == "pipe")
+            found.setdefault(int(seen[1]), {})[int(seen[2])] = each
+        elif flags := _FLAGS.match(line):
+            own, fd = found.get(int(flags[1]), {}), int(flags[2])
+            if fd in own and int(flags[3], 8) & _CLOSE_ON_EXEC:
+                own[fd] = replace(own[fd], closes=True)
+        elif (unix := _UNIX.match(line)) and int(unix[2]):
+            peers[int(unix[1])] = int(unix[2])
+        elif tcp := _TCP.match(line):
+            ports[int(tcp[3])] = int(tcp[1]), int(tcp[2].replace("*", "0"))
+    return Setup("", "", {}, descriptors_before=found, peers=peers, ports=ports)
+
+
+def _short(own: Mapping[int, Descriptor]) -> dict[int, str]:
+    """Return descriptors as the file has them: `p` or `s` and an inode, `x` if exec() closes it."""
+    return {
+        fd: ("p" if each.is_pipe else "s" if each.inode else "")
+        + (str(each.inode) if each.inode else "")
+        + ("x" if each.closes else "")
+        for fd, each in own.items()
+    }
+
+
+def _long(found: Any) -> dict[int, dict[int, Descriptor]]:
+    return {
+        int(pid): {
+            int(fd): Descriptor(int(word.strip("psx") or 0), word[:1] == "p", word[-1:] == "x")
+            for fd, word in own.items()
+        }
+        for pid, own in found.items()
+    }
 
 
 def look_at_machine(system: System) -> Machine | None:
@@ -159,7 +251,17 @@ def read_setup(document: Any) -> Setup | None:
         words = str(document["restricted_to"])
         described = document.get("machine")
         machine = None if described is None else Machine.model_validate(described)
-        return Setup(str(document["kernel"]), str(document["cpus"]), tasks, roots, words, machine)
+        return Setup(
+            *(str(document["kernel"]), str(document["cpus"]), tasks, roots, words, machine),
+            descriptors_before=_long(document.get("descriptors_before", {})),
+            descriptors_after=_long(document.get("descriptors_after", {})),
+            peers={int(one): int(two) for one, two in document.get("peers", {}).items()},
+            ports={
+                int(inode): (int(own), int(peer))
+                for inode, (own, peer) in document.get("ports", {}).items()
+            },
+            inherited=tuple(int(fd) for fd in document.get("inherited", ())),
+        )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
         return None
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from schedlab.lab.recording.causes import ANSWER, CAUSES, OUTSIDE, TASK, TIMER, UNSEEN
 from schedlab.lab.recording.events import Context, Kind, Numbers, Stop
-from schedlab.lab.recording.pieces import task_key
+from schedlab.lab.recording.pieces import LAST_PLACE, task_key
 from schedlab.lab.recording.worked import Worked
 
 _VECTOR_TIMER, _VECTOR_NET_RX, _VECTOR_HRTIMER = 1, 3, 8
@@ -31,6 +31,12 @@ class Waits:
     """Index into CAUSES."""
     waker: Numbers
     """The piece of the waking task; -1: none."""
+
+    def next_place(self) -> Numbers:
+        """Return where the task of each waits the next time, or a place after all of them."""
+        found = np.append(self.place[1:], LAST_PLACE)
+        found[:-1][self.task[1:] != self.task[:-1]] = LAST_PLACE
+        return found[: len(self.task)]
 
 
 def find_waits(work: Worked) -> Waits:

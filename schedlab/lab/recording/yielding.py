@@ -13,14 +13,13 @@ import numpy as np
 
 from schedlab.lab.recording.events import Numbers
 from schedlab.lab.recording.futexes import FutexCalls, Hold
-from schedlab.lab.recording.pieces import Spans, task_key
+from schedlab.lab.recording.pieces import LAST_PLACE, Spans, task_key
 
 _ALWAYS = 0.9
 """Of a lock's holds that calls show, the part that has one yield."""
 
 
-_NEVER = np.array([(1 << 34) - 1])
-"""A place after the last one."""
+_NEVER = np.array([LAST_PLACE])
 
 
 class Yielding:

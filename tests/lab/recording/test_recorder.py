@@ -5,19 +5,21 @@ import json
 import os
 import re
 import shutil
+import socket
 from pathlib import Path
 
 import pytest
 
 from schedlab.base.errors import HostError, IncompleteRun, UsageError
 from schedlab.base.system import LocalSystem
-from schedlab.lab.recording.anonymous import anonymous
+from schedlab.lab.recording.anonymous import anonymous, without_data
 from schedlab.lab.recording.choice import Choice
 from schedlab.lab.recording.inference import infer
 from schedlab.lab.recording.reading import read_trace
 from schedlab.lab.recording.recorder import Recorded, Request, record
 from schedlab.lab.recording.setup import (
     HEAD,
+    Descriptor,
     Setup,
     TaskSetup,
     look,
@@ -131,9 +133,23 @@ def test_names_are_replaced_everywhere_but_the_kernels(host: LocalSystem, tmp_pa
     assert b"pid=3 se" not in hidden
     irq = Line(0, 0, *A, "irq_handler_entry", "irq=3 name=my secret-nic-0")
     assert b"secret" not in anonymous(b"1")(perf_script(irq).encode())
+    made = Line(0, 0, *A, "task_newtask", "pid=3 comm=my secret clone_flags=4100 oom_score_adj=0")
+    begun = Line(0, 0, *A, "sched_process_exec", "filename=/my/se cret pid=3 old_pid=3")
+    address = "saddr=10.9.8.7 daddr=10.9.8.6 saddrv6=::ffff:10.9.8.7 daddrv6=::ffff:10.9.8.6"
+    state = Line(0, 0, *A, "inet_sock_set_state", f"sport=1 dport=2 {address} oldstate=TCP_CLOSE")
+    for line in (made, begun, state):
+        assert not re.search(rb"cret|10\.9", anonymous(b"1")(perf_script(line).encode()))
     hide, again = anonymous(b"1"), anonymous(b"2")
     line = perf_script(LINES[0]).encode()
     assert hide(line) == hide(line) != again(line)
+
+
+def test_what_programs_read_and_write_is_not_recorded() -> None:
+    """Some kernels print it beside the address."""
+    line = Line(0, 0, *A, "sys_enter_write", r'fd: 0x5, buf: 0x7f ("pay \"roll\n"), count: 0x64')
+    other = perf_script(switch(0, 0, IDLE, "R", ('a "b"', 9)))
+    kept = without_data(f"{perf_script(line)}\n{other}\n".encode()).decode()
+    assert "pay" not in kept and "roll" not in kept and "count: 0x64" in kept and other in kept
 
 
 def setup_of(**changes: object) -> Setup:
@@ -147,9 +163,15 @@ def setup_of(**changes: object) -> Setup:
 
 def test_a_setup_comes_back_from_its_line() -> None:
     setup = setup_of(roots=[10], restricted_to="the command")
+    seen = {10: {3: Descriptor(7, is_pipe=True), 4: Descriptor(8, closes=True), 5: Descriptor()}}
+    seen[11] = {0: Descriptor(closes=True)}
+    more = {"descriptors_before": seen, "descriptors_after": seen, "inherited": (0, 1)}
+    known = setup_of(roots=[10], peers={8: 9}, ports={7: (80, 0)}, **more)
+    assert read_setup(json.loads(json.dumps(known.document()))) == known
     assert read_setup(json.loads(json.dumps(setup.document()))) == setup
     document = setup.document()
-    del document["machine"]
+    for key in ("machine", *more, "peers", "ports"):
+        del document[key]
     assert read_setup(document) == setup, "as an earlier schedlab wrote it"
     assert read_setup({**document, "machine": {"name": 3}}) is None
     assert read_setup({"tasks": {"1": {}}}) is None
@@ -200,3 +222,36 @@ def test_the_machine_comes_with_it(tmp_path: Path) -> None:
 def test_this_system_is_looked_at() -> None:
     mine = look(LocalSystem()).tasks[os.getpid()]
     assert mine.process == os.getpid() and mine.cpus and mine.nice == os.nice(0)
+
+
+@pytest.mark.skipif(not shutil.which("ss"), reason="ss (iproute2) is missing")
+def test_pipes_and_sockets_of_this_system_are_known_by_both_ends() -> None:
+    reads, writes = os.pipe()
+    one, two = socket.socketpair()
+    with one, two, socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port)) as client, server.accept()[0] as end:
+            seen = look(LocalSystem())
+            own = seen.descriptors_before[os.getpid()]
+            os.close(reads)
+            os.close(writes)
+            assert own[reads].is_pipe and own[reads].inode == own[writes].inode
+            assert seen.peers[own[one.fileno()].inode] == own[two.fileno()].inode
+            assert seen.ports[own[server.fileno()].inode] == (port, 0)
+            far = client.getsockname()[1]
+            assert seen.ports[own[client.fileno()].inode] == (far, port)
+            assert seen.ports[own[end.fileno()].inode] == (port, far)
+            assert own[one.fileno()].closes and not own[0].closes
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("perf"), reason="perf needs root")
+def test_a_command_with_a_pipe_is_recorded_as_tasks_that_send(tmp_path: Path) -> None:
+    try:
+        asked = Request(1, ("sh", "-c", "seq 100000 | cat >/dev/null"))
+        record(LocalSystem(), asked, tmp_path, tmp_path / "x.gz")
+    except (HostError, IncompleteRun) as error:
+        pytest.skip(str(error))
+    made = infer(read_trace(tmp_path / "x.gz"), Choice(("seq*", "cat*")), "x")
+    assert {message.kind for message in made.messages} == {"pipe"}
+    assert any("m" in task.words for task in made.tasks if task.name == "seq")
+    assert any("r" in task.words for task in made.tasks if task.name == "cat")
