@@ -3,8 +3,9 @@
     python benchmarks/recording/overhead.py [--rounds 10]
 
 Each round runs both bare and while `schedlab record` records them, in random order. The ratios of
-the rounds have their mean and 95 % interval (on logs); CPU time is that of hackbench's processes,
-which a busy host disturbs less than the time it takes. It needs root and perf.
+the rounds have their mean and 95 % interval (on logs). CPU time is that of hackbench's processes,
+and of the Redis server and its client, which a busy host disturbs less than the time that they
+take; perf's own CPU time is not in it. It needs root and perf.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from schedlab.base.system import LocalSystem
 from schedlab.lab.recording.recorder import Request, record
 
 HACKBENCH = ("hackbench", "-g", "1", "-l", "500")
+REQUESTS = 50_000
 PATIENCE = ("timeout", "60")
 Measure = Callable[[bool], dict[str, float]]
 
@@ -54,6 +56,12 @@ def run_recorded(argv: Sequence[str]) -> tuple[str, float]:
         return (folder / "out").read_text() + said, _cpu(said)
 
 
+def _worked(pid: int) -> float:
+    """Return the CPU seconds of all threads of a process so far."""
+    tasks = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
+
+
 def _cpu(said: str) -> float:
     """Return the CPU seconds of a shell's children, the second line of its `times`."""
     last = [line for line in said.splitlines() if re.fullmatch(r"\d+m[\d.]+s \d+m[\d.]+s", line)]
@@ -68,15 +76,18 @@ def hackbench(recorded: bool) -> dict[str, float]:
     return {"hackbench, 1 / time": 1 / float(found[1]), "hackbench, 1 / CPU time": 1 / cpu}
 
 
-def redis(port: int) -> Measure:
-    """Return the measurement of a Redis that runs at a port."""
-    ask = ("redis-benchmark", "-p", str(port), "-n", "20000", "-c", "20", "-t", "get", "--csv")
+def redis(port: int, server: int) -> Measure:
+    """Return the measurement of a Redis that runs at a port, and of its client."""
+    ask = ("redis-benchmark", "-p", str(port), "-n", str(REQUESTS), "-c", "20", "-t", "get")
 
     def measure(recorded: bool) -> dict[str, float]:
-        said, _ = run((*PATIENCE, *ask), recorded)
+        before = _worked(server)
+        said, cpu = run((*PATIENCE, *ask, "--csv"), recorded)
+        cpu += _worked(server) - before
         found = re.search(r'"GET","([\d.]+)"', said)
         assert found
-        return {"Redis, requests/s": float(found[1])}
+        rates = {"Redis, requests/s": float(found[1])}
+        return {**rates, "Redis, requests per CPU s": REQUESTS / cpu}
 
     return measure
 
@@ -97,7 +108,7 @@ def main() -> None:
     try:
         time.sleep(1)
         for _ in range(given.rounds):
-            for measure in (hackbench, redis(port)):
+            for measure in (hackbench, redis(port, server.pid)):
                 order = [False, True]
                 chance.shuffle(order)
                 found = {recorded: measure(recorded) for recorded in order}

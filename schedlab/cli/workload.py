@@ -94,13 +94,13 @@ def show(file: Path) -> None:
 @OUTPUT
 def trim(file: Path, first: str | None, tasks: str | None, output: Path) -> None:
     """Write the beginning of a workload, or some of its tasks."""
-    from schedlab.lab.recording import editing
+    from schedlab.lab.recording import trimming
     from schedlab.lab.recording.workload import read_workload
 
     if first is None and not tasks:
         raise UsageError("give --first TIME, --tasks PATTERN, or both.")
     patterns = tuple(tasks.split(",")) if tasks else ()
-    _write(editing.trim(read_workload(file), seconds(first) if first else None, patterns), output)
+    _write(trimming.trim(read_workload(file), seconds(first) if first else None, patterns), output)
 
 
 @workload.command("scale")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from schedlab.lab.recording.causes import CAUSES
-from schedlab.lab.recording.editing import IdealRun
+from schedlab.lab.recording.ideal import IdealRun
 from schedlab.lab.recording.workload import (
     ARRIVAL,
     BARRIER,

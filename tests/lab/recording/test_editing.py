@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from schedlab.base.errors import UsageError
 from schedlab.lab.recording.closure import probe, without_costs, word_costs
-from schedlab.lab.recording.editing import IdealRun, merge, scale, trim
+from schedlab.lab.recording.editing import merge, scale
+from schedlab.lab.recording.ideal import IdealRun
 from schedlab.lab.recording.showing import describe
+from schedlab.lab.recording.trimming import trim
 from schedlab.lab.recording.workload import (
     Item,
     RecordedTask,

@@ -8,8 +8,10 @@ import pytest
 from schedlab.base.errors import UsageError
 from schedlab.lab.recording.causes import ITEM, LOCK_HELD, MEETING, TASK
 from schedlab.lab.recording.choice import Choice
-from schedlab.lab.recording.editing import IdealRun, merge, scale, trim
+from schedlab.lab.recording.editing import merge, scale
+from schedlab.lab.recording.ideal import IdealRun
 from schedlab.lab.recording.inference import infer
+from schedlab.lab.recording.trimming import trim
 from schedlab.lab.recording.workload import Item, RecordedWorkload, read_workload
 from tests.helpers.traces import (
     Line,

@@ -5,8 +5,10 @@ from dataclasses import replace
 
 from schedlab.lab.recording.causes import ITEM, TASK
 from schedlab.lab.recording.choice import Choice
-from schedlab.lab.recording.editing import IdealRun, merge, trim
+from schedlab.lab.recording.editing import merge
+from schedlab.lab.recording.ideal import IdealRun
 from schedlab.lab.recording.inference import infer
+from schedlab.lab.recording.trimming import trim
 from schedlab.lab.recording.workload import PUT, RecordedTask, RecordedWorkload
 from tests.helpers.traces import Line, fork, read, switch, waking, yields
 from tests.lab.recording.test_futexes import LOCK, made_of, wait, wake
@@ -197,3 +199,23 @@ def test_a_gate_stays_one_of_its_own_recording() -> None:
     assert [task.words for task in both.tasks] == ["1000 o1", "g1 500", "1000 o2", "g2 500"]
     only = trim(both, None, ["b"])
     assert {task.words for task in only.tasks} == {"@1000 500"}
+
+
+def test_the_beginning_of_a_server_is_still_a_server() -> None:
+    """Requests that came later go, and the last one is cut off where its work is."""
+    whole = recorded(rounds())
+    every = IdealRun(whole)
+    for part in range(3, 10):
+        limit = every.ns * part // 10
+        made = trim(whole, limit / 1e9, ())
+        assert 0 < len(made.items) < len(whole.items)
+        assert {"q1"} == {task.words.split()[-1] for task in made.tasks if task.name == "server"}
+        run = IdealRun(made)
+        assert not list(run.stuck()) and abs(run.ns - limit) < 60_000
+        known = {item.words for item in whole.items}
+        assert sum(item.words not in known for item in made.items) <= 1
+
+
+def test_a_server_without_one_of_its_clients_answers_in_the_recorded_order() -> None:
+    made = trim(recorded(rounds()), None, ("server", "a"))
+    assert not made.items and not list(IdealRun(made).stuck())
