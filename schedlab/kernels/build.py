@@ -33,7 +33,7 @@ from schedlab.kernels.compared import (
     Compared,
     compare,
     nearest_known,
-    nothing_to_compare,
+    not_compared,
     of_patches,
     of_tree,
     read_changes,
@@ -165,7 +165,7 @@ class Builder:
     def find(self, recipe: Recipe, scheduler: Scheduler | None = None) -> Build | None:
         """Return the finished build of a recipe as it stands now, if there is one."""
         found = self._finished(self.key(recipe, scheduler), recipe)
-        other = nearest_known(self.shelf.base(recipe.base), self.shelf)
+        other = self._other(recipe)
         before = found and found.compared and found.compared.identity
         return None if other and other.identity != before else found
 
@@ -531,15 +531,17 @@ class Builder:
             self.watch.say(sentence)
         for sentence in of_tree(recipe.name, build.compared) if build.compared else ():
             self.watch.say(sentence)
-        if not base.is_debians and not build.compared:
-            self.watch.say(nothing_to_compare(base))
-            if lost := lost_options(base.name, base.tree, self.engine):
+        told = bool(recipe.patches) and self.find(base.plain) is not None
+        if not (base.is_debians or build.compared or told):
+            other = nearest_known(base, self.shelf)
+            self.watch.say(not_compared(base, other))
+            if not other and (lost := lost_options(base.name, base.tree, self.engine)):
                 self.watch.say(lost)
         return build
 
     def _compared(self, recipe: Recipe, base: Base, part: Part) -> Compared | None:
-        """Compare a tree of the user's own, with its patches, with the nearest one of Debian's."""
-        other = nearest_known(base, self.shelf)
+        """Compare a tree of the user's own with the nearest one of Debian's."""
+        other = self._other(recipe)
         if other is None:
             return None
         preempt = recipe.preempt if recipe.preempt in other.preempts else other.preempts[0]
@@ -552,6 +554,10 @@ class Builder:
             return known, self._calls(part, sources)
 
         return compare(base, part.objects, other, self.engine, calls_of)
+
+    def _other(self, recipe: Recipe) -> Base | None:
+        """Return the tree to compare a recipe's with; patches are compared with their tree."""
+        return None if recipe.patches else nearest_known(self.shelf.base(recipe.base), self.shelf)
 
     def _calls(self, part: Part, sources: Sequence[str]) -> str:
         """Return the files of what the sources of a part call, made where they are not there."""

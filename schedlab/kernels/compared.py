@@ -163,8 +163,13 @@ def nearest_known(base: Base, shelf: Shelf) -> Base | None:
     return max(known, key=lambda other: natural(other.series), default=None)
 
 
-def nothing_to_compare(base: Base) -> str:
-    """Return a sentence on a tree of the user's own that is compared with nothing."""
+def not_compared(base: Base, other: Base | None) -> str:
+    """Return a sentence on a tree of the user's own that was not compared."""
+    if other:
+        return (
+            f"{base.name} was not compared with {other.name}, so a call that it lost among several"
+            f" is not told; `schedlab kernel build {base.name}` compares them."
+        )
     return (
         f"{base.name}: no tree of Debian's of this series or an older one is here to compare it"
         " with, so a call that it lost among several is not told."
@@ -183,7 +188,7 @@ def compare(
 
     Args:
         base: the user's.
-        objects: make's output folder of it, or of it with patches.
+        objects: make's output folder of it.
         other: the one to compare with.
         engine: what was built.
         calls_of: makes the files of what sources call in the other tree and in the user's.
@@ -197,7 +202,7 @@ def compare(
         limits=tuple(_limits(base, objects, other, engine)),
     )
     try:
-        known, mine = calls_of(_units(engine, other.tree, base.tree, objects / "src"))
+        known, mine = calls_of(_units(engine, other.tree, base.tree))
     except EngineChanged:
         raise
     except KernelError as error:
@@ -209,13 +214,10 @@ def compare(
     return compared.model_copy(update={"changes": read_changes(text)})
 
 
-def _units(engine: Engine, known: Path, tree: Path, patched: Path) -> list[str]:
+def _units(engine: Engine, known: Path, tree: Path) -> list[str]:
     """Return the sources whose calls are compared: the hooked ones, and those that differ."""
     found = dict.fromkeys(engine.hooked)
-    for source in engine.compiled:
-        mine = patched / source if (patched / source).exists() else tree / source
-        if _differ(known / source, mine):
-            found[source] = None
+    found |= {one: None for one in engine.compiled if _differ(known / one, tree / one)}
     return [source for source in found if (known / source).is_file() and (tree / source).is_file()]
 
 
@@ -245,13 +247,10 @@ def _differ(one: Path, other: Path) -> bool:
 
 
 def _read_of_tree(objects: Path, tree: Path) -> set[tuple[str, Path]]:
-    """Return the files that the kernel's objects read of a tree, or of what patches changed."""
-    roots: Sequence[Path] = (objects / "src", tree)
+    """Return the files of a tree that its kernel's objects read, by their names in the tree."""
     found = set()
     for listed in objects.glob("k/**/*.d"):
         for name in _PREREQUISITE.findall(listed.read_text(errors="surrogateescape")):
-            for root in roots:
-                if name.startswith(f"{root}/"):
-                    found.add((name.removeprefix(f"{root}/"), Path(name)))
-                    break
+            if name.startswith(f"{tree}/"):
+                found.add((name.removeprefix(f"{tree}/"), Path(name)))
     return found
