@@ -832,6 +832,18 @@ def test_ones_own_tree_is_compared_with_the_nearest_one_of_debians(lab: FakeLab)
     assert note not in lab.call(*patched)[2]
 
 
+def test_a_ref_of_ones_own_tree_is_compared_too(lab: FakeLab) -> None:
+    shutil.copy(data_folder("engine") / "scripts/changed_calls.py", lab.engine / "scripts")
+    repo = git_tree(lab.folder / "linux", more="/* calls: fair.c|f||a ; */")
+    lab.add_debians(more="/* calls: fair.c|f||@one ( ) ; a ; */")
+    lab.call("kernel", "add", "--tree", repo, "--ref", "v6.12-test", "--name", "v")
+    said = lab.call("kernel", "build", "v")[2]
+    assert "v: it has fewer places than debian-6.12 (Linux 6.12.1)" in said
+    assert "  met less often one in f()\n" in lab.call("kernel", "show", "v")[1]
+    assert lab.call("kernel", "build", "debian-6.12")[0] == 0
+    assert "compared with" not in lab.call("kernel", "show", "debian-6.12")[1]
+
+
 def test_an_option_of_ones_own_tree_that_is_off_is_named(lab: FakeLab) -> None:
     for file in ("options.toml", "include/autoconf.h.in", "scripts/generate"):
         (lab.engine / file).parent.mkdir(exist_ok=True)
