@@ -14,7 +14,7 @@
 
 /* ------------------------------------------------------------------ tasks */
 
-#define PROPERTIES	"loop", "policy", "priority", "dl-runtime", "dl-deadline", "dl-period",	\
+#define PROPERTIES	"loop", "policy", "priority", "dl-runtime", "dl-deadline", "dl-period", "slice", \
 			"util_min", "util_max", "cpus", "nodes_membind", "taskgroup"
 
 static const char *const phase_keys[] = { PROPERTIES, NULL };

@@ -38,6 +38,15 @@ static void read_deadline(const struct at *object, struct wl_sched *s)
 		at_refuse(object, "dl-runtime, dl-deadline and dl-period do not rise");
 }
 
+/* What the kernel takes of fair tasks, who would be given the nearest otherwise. */
+static void read_slice(const struct at *at, struct rt_sched *sched, enum wl_policy now)
+{
+	if (now != WL_NORMAL && now != WL_BATCH)
+		at_refuse(at, "a task of %s has no slice", policy_names[now]);
+	sched->has_slice = 1;
+	sched->wanted.runtime = at_number(at, 100, 100000) * WL_USEC;
+}
+
 void rt_read_sched(const struct at *object, struct rt_sched *sched, enum wl_policy *now, int is_task)
 {
 	static const char *const deadline[] = { "dl-runtime", "dl-deadline", "dl-period" };
@@ -65,6 +74,8 @@ void rt_read_sched(const struct at *object, struct rt_sched *sched, enum wl_poli
 		for (size_t i = 0; i < sizeof(deadline) / sizeof(deadline[0]); i++)
 			if (at_find(object, deadline[i], &at))
 				at_refuse(&at, "belongs beside \"policy\" : \"SCHED_DEADLINE\"");
+	if (at_find(object, "slice", &at))
+		read_slice(&at, sched, *now);
 	sched->wanted.util_min = at_get_number(object, "util_min", -1, 1024, -1);
 	sched->wanted.util_max = at_get_number(object, "util_max", -1, 1024, -1);
 }

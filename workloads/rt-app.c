@@ -216,7 +216,7 @@ static void set_sched(struct thread *t, const struct rt_sched *s)
 {
 	struct wl_sched *now = &t->sched;
 
-	if (t->in_force == s || !(s->has_policy || s->has_priority || s->wanted.util_min >= 0 ||
+	if (t->in_force == s || !(s->has_policy || s->has_priority || s->has_slice || s->wanted.util_min >= 0 ||
 				  s->wanted.util_max >= 0))
 		return;
 	t->in_force = s;
@@ -226,6 +226,8 @@ static void set_sched(struct thread *t, const struct rt_sched *s)
 		now->priority = s->wanted.priority;
 		now->nice = s->wanted.nice;
 	}
+	if (s->has_slice)
+		now->runtime = s->wanted.runtime;
 	now->util_min = s->wanted.util_min;
 	now->util_max = s->wanted.util_max;
 	wl_sched(now);

@@ -46,7 +46,7 @@ struct rt_event {
 
 /* What a task or phase says of its scheduling; what it leaves out stays as it is. */
 struct rt_sched {
-	int		has_policy, has_priority;
+	int		has_policy, has_priority, has_slice;
 	struct wl_sched	wanted;
 };
 

@@ -137,7 +137,8 @@ struct wl_sched {
 	enum wl_policy	policy;
 	int		nice;
 	int		priority;			/* FIFO, RR */
-	unsigned long long runtime, deadline, period;	/* DEADLINE */
+	unsigned long long runtime;			/* DEADLINE; NORMAL and BATCH: the slice, 0: the kernel's */
+	unsigned long long deadline, period;		/* DEADLINE */
 	int		util_min, util_max;		/* 0..1024, -1: as it is */
 };
 void wl_sched(const struct wl_sched *sched);	/* of the calling task */

@@ -16,6 +16,7 @@ struct instance {
 	int		has_affinity;
 	struct kern_attr attr; /* of its first task, which all others are forked from */
 	int		has_attr;
+	int		begins_as_all;		/* it is the scenario's for all workloads */
 	struct wl_values values;
 	int		measures;		/* its measured part is the scenario's window */
 	void		*prepared;

@@ -174,7 +174,7 @@ static const struct workload *read_kind(json_t *obj, const struct path *at)
 }
 
 /* The attributes of a task that are not options of a workload. */
-static const char *const inherited[] = { "policy", "nice", "priority" };
+static const char *const inherited[] = { "policy", "nice", "priority", "slice" };
 
 static int is_inherited(const char *key)
 {
@@ -193,6 +193,10 @@ static void read_inherited(json_t *obj, const struct path *at, struct instance *
 		if (is_inherited(key))
 			json_object_set(own, key, v);
 	instance->has_attr = read_attr(own, at, &instance->attr);
+	if (scenario.workloads_policy && !json_object_size(own)) {
+		instance->attr = scenario.workloads_attr;
+		instance->has_attr = instance->begins_as_all = 1;
+	}
 	json_decref(own);
 }
 
@@ -479,49 +483,58 @@ static void read_boot(json_t *obj, const struct path *at)
 		read_psi(json_object_get(obj, "psi"), AT(at, "psi"));
 }
 
-#define WORKLOADS_GROUP	"/cpuset"
-
-/* A group for the workloads that name none: the last one. */
-static void read_cpuset(json_t *obj, const struct path *at)
+/* Groups above one that no list has: the kernel's mkdir -p. */
+static void add_parents(const char *path, const struct path *at)
 {
-	struct group_spec *g = &scenario.groups[scenario.nr_groups++];
-	json_t *group = json_object();
+	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		char *parent = hw_zalloc(slash - path + 1, 16);
 
-	json_only(obj, at, "cpus", "partition", NULL);
-	json_object_set_new(group, "path", json_string(WORKLOADS_GROUP));
-	json_object_set(group, "cpuset.cpus", json_need(obj, at, "cpus"));
-	if (json_object_get(obj, "partition"))
-		json_object_set(group, "cpuset.cpus.partition", json_object_get(obj, "partition"));
-	read_group(group, at, g);
-	scenario.workloads_group = g->path;
+		memcpy(parent, path, slash - path);
+		if (json_object_get(group_paths, parent))
+			continue;
+		check_group_path(parent, at);
+		scenario.groups[scenario.nr_groups++].path = parent;
+	}
 }
 
-/* The same with bounds on utilisation. */
-static void read_uclamp(json_t *obj, const struct path *at)
+static int nr_slashes(const char *path)
 {
-	struct group_spec *g = &scenario.groups[scenario.nr_groups++];
-	json_t *group = json_object();
+	int n = 0;
 
-	json_only(obj, at, "group", "min", "max", NULL);
-	if (scenario.workloads_group)
-		json_error_at(at, "the workloads are in the group of `cpuset`; one group is possible");
-	json_object_set(group, "path", json_need(obj, at, "group"));
-	json_object_set(group, "cpu.uclamp.min", json_need(obj, at, "min"));
-	json_object_set(group, "cpu.uclamp.max", json_need(obj, at, "max"));
-	read_group(group, at, g);
-	scenario.workloads_group = scenario.uclamp_group = g->path;
+	for (; *path; path++)
+		n += *path == '/';
+	return n;
+}
+
+/* A group for the workloads that name none: the last one. */
+static void read_cgroup(json_t *obj, const struct path *at)
+{
+	const char *path = json_text(json_need(obj, at, "path"), AT(at, "path"));
+	struct group_spec *more = hw_zalloc((scenario.nr_groups + nr_slashes(path) + 1) * sizeof(*more), 64);
+
+	memcpy(more, scenario.groups, scenario.nr_groups * sizeof(*more));
+	scenario.groups = more;
+	if (*path == '/')
+		add_parents(path, AT(at, "path"));
+	read_group(obj, at, &scenario.groups[scenario.nr_groups++]);
+	scenario.workloads_group = path;
 }
 
 /* What is for the workloads must have one that takes it. */
 static void refuse_without_effect(void)
 {
-	int in_group = 0;
+	int in_group = 0, begins = 0;
 
 	for (int i = 0; i < scenario.nr_workloads; i++)
 		in_group += scenario.workloads[i].group == scenario.workloads_group;
 	if (scenario.workloads_group && !in_group)
-		json_error_at(AT(NULL, scenario.uclamp_group ? "uclamp" : "cpuset"),
+		json_error_at(AT(NULL, "cgroup"),
 			      "no workload is in it: there is none, or each names a group of its own");
+	for (int i = 0; i < scenario.nr_workloads; i++)
+		begins += scenario.workloads[i].begins_as_all;
+	if (scenario.workloads_policy && !begins)
+		json_error_at(AT(NULL, "scheduling"),
+			      "no workload begins with it: there is none, or each names a policy of its own");
 	if (scenario.workloads_cookie && !scenario.nr_workloads)
 		json_error_at(AT(AT(NULL, "core_sched"), "workloads"), "there is no workload; a task takes `cookie`");
 }
@@ -530,6 +543,25 @@ static void read_core_sched(json_t *obj, const struct path *at)
 {
 	json_only(obj, at, "workloads", NULL);
 	scenario.workloads_cookie = read_cookie(obj, at, "workloads");
+}
+
+/* What the tasks of workloads begin with that name nothing of it. */
+static void read_scheduling(json_t *obj, const struct path *at)
+{
+	static char text[100];
+	int length;
+
+	json_only(obj, at, "policy", "nice", "priority", "slice", NULL);
+	read_attr(obj, at, &scenario.workloads_attr);
+	length = snprintf(text, sizeof(text), "%s", json_get_text(obj, at, "policy", "normal"));
+	if (scenario.workloads_attr.rt_priority)
+		length += snprintf(text + length, sizeof(text) - length, " priority=%d",
+				   scenario.workloads_attr.rt_priority);
+	if (json_object_get(obj, "nice"))
+		length += snprintf(text + length, sizeof(text) - length, " nice=%d", scenario.workloads_attr.nice);
+	if (json_object_get(obj, "slice"))
+		snprintf(text + length, sizeof(text) - length, " slice=%s", json_get_text(obj, at, "slice", ""));
+	scenario.workloads_policy = text;
 }
 
 static json_t *read_object(json_t *root, const char *key)
@@ -593,7 +625,7 @@ void scenario_read(const char *path)
 	json_t *root = json_read(path);
 
 	json_only(root, NULL, "name", "duration", "warmup", "wind_clocks", "settle", "features", "knobs", "cpuidle",
-		  "cpufreq", "core_sched", "cpuset", "uclamp", "boot", "groups", "sched_ext", "sched_ext_tunables",
+		  "cpufreq", "core_sched", "scheduling", "cgroup", "boot", "groups", "sched_ext", "sched_ext_tunables",
 		  "tasks", "workloads", "actions", "background", "ablate", "memory", "picture", "end", NULL);
 	scenario.duration = json_time(json_need(root, NULL, "duration"), AT(NULL, "duration"));
 	read_warmup(root);
@@ -619,12 +651,12 @@ void scenario_read(const char *path)
 		read_boot(read_object(root, "boot"), AT(NULL, "boot"));
 	if (json_object_get(root, "core_sched"))
 		read_core_sched(read_object(root, "core_sched"), AT(NULL, "core_sched"));
+	if (json_object_get(root, "scheduling"))
+		read_scheduling(read_object(root, "scheduling"), AT(NULL, "scheduling"));
 	group_paths = json_object();
 	read_list("groups", scenario.groups, scenario.nr_groups, read_group);
-	if (json_object_get(root, "cpuset"))
-		read_cpuset(read_object(root, "cpuset"), AT(NULL, "cpuset"));
-	if (json_object_get(root, "uclamp"))
-		read_uclamp(read_object(root, "uclamp"), AT(NULL, "uclamp"));
+	if (json_object_get(root, "cgroup"))
+		read_cgroup(read_object(root, "cgroup"), AT(NULL, "cgroup"));
 	read_list("memory", scenario.memory, scenario.nr_memory, read_memory);
 	read_list("tasks", scenario.tasks, scenario.nr_tasks, read_task);
 	read_list("workloads", scenario.workloads, scenario.nr_workloads, read_workload);

@@ -106,7 +106,8 @@ struct scenario {
 	struct cookie	*cookies;
 	const struct cookie *workloads_cookie;	/* of those that name none */
 	const char	*workloads_group;	/* likewise */
-	const char	*uclamp_group;		/* that, where it is for its bounds; or NULL */
+	struct kern_attr workloads_attr;	/* likewise */
+	const char	*workloads_policy;	/* that in words, or NULL */
 	int		nr_memory;
 	int		nr_tasks, nr_workloads, nr_actions, nr_groups;
 };

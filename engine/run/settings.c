@@ -184,17 +184,13 @@ static const char *group_text(const char *group, const char *file)
 void group_check(const char *group, const char *file, const char *value)
 {
 	const char *text = group_text(group, file);
-	static char list[4096];
+	static char list[4096], path[PATH_MAX + 100];
 
 	if (strncmp(file, "cpuset.", 7) ? !same_words(value, text) :
 	    strcmp(text, kern_cpu_list(value, list, sizeof(list)) < 0 ? value : list))
 		hw_refuse("group %s: %s: wrote %s, read back %s%s", group, file, value, text, takes(file));
-	if (!strncmp(file, "cpuset.", 7) || !strncmp(file, "cpu.uclamp.", 11)) {
-		static char path[PATH_MAX];
-
-		snprintf(path, sizeof(path), CGROUPS "%s/%s", group, file);
-		json_object_set_new(found, path, json_string(text));
-	}
+	snprintf(path, sizeof(path), CGROUPS "%s/%s", group, file);
+	json_object_set_new(found, path, json_string(text));
 }
 
 /* Another group, or a CPU that goes, may take a partition's CPUs long after it was made. */
@@ -382,8 +378,10 @@ void settings_apply(void)
 	}
 	if (scenario.sets_psi)
 		json_object_set_new(found, "psi", json_string(kern_has_psi() ? "1" : "0"));
-	if (scenario.uclamp_group)
-		json_object_set_new(found, "uclamp group", json_string(scenario.uclamp_group));
+	if (scenario.workloads_group)
+		json_object_set_new(found, "cgroup", json_string(scenario.workloads_group));
+	if (scenario.workloads_policy)
+		json_object_set_new(found, "policy", json_string(scenario.workloads_policy));
 	if (scenario.workloads_cookie)
 		json_object_set_new(found, "core scheduling", json_string(scenario.workloads_cookie->name));
 	if (governor) {

@@ -35,7 +35,7 @@ _PROPERTIES = (
 _NOT_FOR_US = ("logdir", "log_size", "ftrace", "gnuplot")
 _SHOWN = 15
 """Characters of a thread's name that the kernel keeps."""
-_LATER = re.compile(r"fork|util_min$|util_max$|taskgroup$|nodes_membind$")
+_LATER = re.compile(r"fork|slice$|util_min$|util_max$|taskgroup$|nodes_membind$")
 
 
 _BEGINS = re.compile(r"(?:^| )[st@]\d")

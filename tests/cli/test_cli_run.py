@@ -152,7 +152,10 @@ def test_a_plan_file_and_options_that_change_it(cli: Cli, host: str, tmp_path: P
         (["--suite", "quick", "--variant", "base"], "a single variant is compared with the host"),
         (["--suite", "quick", "--variant", "x: 'y"], "a quotation mark is not closed"),
         (["--suite", "quick", "--aa", "--target", "mars"], "no target is called 'mars'"),
-        (["--target", "mars", "--suite", "quick", "--variant", "x: cpuset 0"], "no target is"),
+        (
+            ["--target", "mars", "--suite", "quick", "--variant", "x: cgroup b cpuset.cpus=0"],
+            "no target is",
+        ),
         (["--suite", "quick", "--variant", "x: NO_WA_IDEL"], "Did you mean WA_IDLE"),
         (["--suite", "quick", "--variant", "x: sysctl kernel.numa_balancing=1"], "are the same"),
         (["--suite", "quick", "--variant", NB_OFF, "--aa"], "--aa compares the host with itself"),

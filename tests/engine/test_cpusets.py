@@ -12,6 +12,7 @@ from tests.helpers import builds
 from tests.helpers.engine.simulator import Json, Simulator
 
 PARTITION = "cpuset.cpus.partition"
+APART: Json = {"path": "/b", "cpuset.cpus": "2-3", PARTITION: "isolated"}
 ANY: Json = {
     "name": "any",
     "count": 12,
@@ -185,20 +186,20 @@ def test_partitions_that_overlap(cpusets: Simulator) -> None:
 def test_a_benchmarks_own(cpusets: Simulator) -> None:
     workload: Json = {"kind": "hackbench", "groups": 1, "fds": 2, "loops": 50}
     end = {"when": "workloads_done", "max_simulated": "10s"}
-    own = {"cpus": "4,5", "partition": "isolated"}
+    own = {"path": "/b", "cpuset.cpus": "4,5", "cpuset.cpus.partition": "isolated"}
     result = cpusets(
-        "smt8", {"duration": "10s", "workloads": [workload], "end": end, "cpuset": own}
+        "smt8", {"duration": "10s", "workloads": [workload], "end": end, "cgroup": own}
     )
     kernel = [cpu["kernel_ns"] for cpu in result["per_cpu"]]
     assert kernel[4] + kernel[5] > 2 * sum(kernel[cpu] for cpu in (0, 1, 2, 3, 6, 7))
-    assert result["settings"]["/sys/fs/cgroup/cpuset/cpuset.cpus"] == "4-5"
+    assert result["settings"]["/sys/fs/cgroup/b/cpuset.cpus"] == "4-5"
 
 
 def test_a_build_without_says_so(sim: Simulator) -> None:
     done = sim.start("smt8", case(group("2-3")))
     assert (done.returncode, "built without CPUSETS" in done.stderr) == (2, True)
-    done = sim.start("smt8", {"duration": "1ms", "cpuset": {"cpus": "2-3"}})
-    assert (done.returncode, "cpuset.cpuset.cpus: this kernel" in done.stderr) == (2, True)
+    done = sim.start("smt8", {"duration": "1ms", "cgroup": {"path": "/b", "cpuset.cpus": "2-3"}})
+    assert (done.returncode, "cgroup.cpuset.cpus: this kernel" in done.stderr) == (2, True)
 
 
 def test_groups_of_a_benchmark_are_below_its_cpuset(cpusets: Simulator, tmp_path: Path) -> None:
@@ -213,7 +214,7 @@ def test_groups_of_a_benchmark_are_below_its_cpuset(cpusets: Simulator, tmp_path
             "duration": "5s",
             "workloads": [{"kind": "rt-app", "file": str(file)}],
             "end": {"when": "workloads_done", "max_simulated": "5s"},
-            "cpuset": {"cpus": "2-3", "partition": "isolated"},
+            "cgroup": APART,
         },
     )
     spent = user_ns(result)
@@ -234,7 +235,7 @@ def test_groups_of_a_benchmark_that_is_elsewhere(cpusets: Simulator, tmp_path: P
             "groups": [{"path": "/own"}],
             "workloads": [{"kind": "rt-app", "file": str(file), "group": "/own"}, inside],
             "end": {"when": "workloads_done", "max_simulated": "5s"},
-            "cpuset": {"cpus": "2-3", "partition": "isolated"},
+            "cgroup": APART,
         },
     )
     spent = user_ns(result)
@@ -242,9 +243,9 @@ def test_groups_of_a_benchmark_that_is_elsewhere(cpusets: Simulator, tmp_path: P
 
 
 def test_a_cpuset_that_nobody_is_in(cpusets: Simulator) -> None:
-    scenario: Json = {"duration": "1ms", "cpuset": {"cpus": "2-3"}}
+    scenario: Json = {"duration": "1ms", "cgroup": {"path": "/b", "cpuset.cpus": "2-3"}}
     done = cpusets.start("smt8", scenario)
-    assert (done.returncode, "cpuset: no workload is in it" in done.stderr) == (2, True)
+    assert (done.returncode, "cgroup: no workload is in it" in done.stderr) == (2, True)
 
 
 def test_memory_nodes_of_a_group_are_refused(cpusets: Simulator) -> None:

@@ -81,8 +81,8 @@ def test_clamps_of_the_whole_system_go_together(sim: Simulator) -> None:
 
 
 def clamped(sim: Simulator, least: str, most: str) -> Json:
-    group = {"group": "/bench", "min": least, "max": most}
-    asked = {"duration": "1s", "workloads": [workload()], "uclamp": group, **SCHEDUTIL}
+    group = {"path": "/bench", "cpu.uclamp.min": least, "cpu.uclamp.max": most}
+    asked = {"duration": "1s", "workloads": [workload()], "cgroup": group, **SCHEDUTIL}
     return sim("hikey960", asked)
 
 
@@ -95,7 +95,7 @@ def test_a_group_of_the_workloads_is_clamped(sim: Simulator) -> None:
     big, small = clamped(sim, "90.00", "max"), clamped(sim, "0.00", "5.00")
     assert big["settings"]["/sys/fs/cgroup/bench/cpu.uclamp.min"] == "90.00"
     assert small["settings"]["/sys/fs/cgroup/bench/cpu.uclamp.max"] == "5.00"
-    assert small["settings"]["uclamp group"] == "/bench"
+    assert small["settings"]["cgroup"] == "/bench"
     at_top = [result["frequency_domains"][1]["seconds"][-1] for result in (big, small)]
     assert at_top[0] > 2 * at_top[1]
 
@@ -105,9 +105,9 @@ def test_bad_clamps(sim: Simulator) -> None:
         asked = {"duration": "1s", "workloads": [workload()], **more}
         return refused(sim, machine("hikey960"), asked)
 
-    group = {"group": "/bench", "min": "0.00", "max": "50.00"}
-    assert "uclamp.max: missing" in said(uclamp={"group": "/bench", "min": "0.00"})
-    assert "cpu.uclamp.max" in said(uclamp=group | {"max": "101.00"})
-    assert "uclamp: no workload is in it" in refused(
-        sim, machine("hikey960"), {"duration": "1s", "uclamp": group}
+    group = {"path": "/bench", "cpu.uclamp.max": "50.00"}
+    assert "cgroup.path: missing" in said(cgroup={"cpu.uclamp.max": "50.00"})
+    assert "cpu.uclamp.max" in said(cgroup=group | {"cpu.uclamp.max": "101.00"})
+    assert "cgroup: no workload is in it" in refused(
+        sim, machine("hikey960"), {"duration": "1s", "cgroup": group}
     )

@@ -52,7 +52,7 @@ def test_a_process_that_begins_on_some_cpus(tmp_path: Path, where: str) -> None:
     if where == "affinity":
         load["affinity"] = "2-3"
     else:
-        case["cpuset"] = {"cpus": "2-3"}
+        case["cgroup"] = {"path": "/b", "cpuset.cpus": "2-3"}
     assert 0 < highest(cids("smt8", {**case, "workloads": [load]})) <= 2
 
 

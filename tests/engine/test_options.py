@@ -125,8 +125,8 @@ def test_clamps(full: Simulator, bare: Simulator) -> None:
 
 def test_clamps_of_groups(bare: Simulator) -> None:
     workload: Json = {"kind": "hackbench", "groups": 1, "fds": 1, "loops": 1, "datasize": 100}
-    group = {"group": "/bench", "min": "90.00", "max": "max"}
-    asked = {"duration": "1s", "workloads": [workload], "uclamp": group}
+    group = {"path": "/bench", "cpu.uclamp.min": "90.00"}
+    asked = {"duration": "1s", "workloads": [workload], "cgroup": group}
     assert "built without UCLAMP_TASK_GROUP" in refused(bare, machine("hikey960"), asked)
 
 

@@ -169,11 +169,22 @@ KEYS = MappingProxyType(
         ),
         "idle_governor": st.none() | names,
         "core_sched": st.none() | st.sampled_from(["benchmark", "process"]),
-        "cpuset": st.none()
-        | st.fixed_dictionaries({"cpus": st.sampled_from(["0", "0-3,8"])})
+        "cgroup": st.none()
         | st.fixed_dictionaries(
-            {"cpus": st.just("2"), "partition": st.sampled_from(["root", "isolated"])}
+            {"path": st.sampled_from(["bench", "a/b"])},
+            optional={
+                "cpu.max": st.sampled_from(["max", "50000", "max 2000"]),
+                "cpu.weight": st.integers(1, 10000),
+                "cpuset.cpus": st.sampled_from(["0", "0-3,8"]),
+                "cpuset.cpus.partition": st.sampled_from(["root", "isolated"]),
+            },
         ),
+        "policy": st.none()
+        | st.fixed_dictionaries(
+            {"name": st.sampled_from(["normal", "batch"])},
+            optional={"nice": st.integers(-20, 19), "slice": st.sampled_from(["3ms", "0.5ms"])},
+        )
+        | st.fixed_dictionaries({"name": st.just("rr"), "priority": st.integers(1, 99)}),
         "governor": st.none() | names,
         "env": st.dictionaries(keys, arguments, max_size=3),
         "prefix": st.just([]) | words,

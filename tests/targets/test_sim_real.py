@@ -293,10 +293,18 @@ def test_a_workload_of_a_file(lab: FakeLab, series: str, tmp_path: Path) -> None
         (
             "hikey960",
             "governor = 'schedutil'",
-            "uclamp = { group = 'x', min = 0, max = 'max' }",
-            "uclamp = { group = 'x', min = 40, max = 'max' }",
+            "cgroup = { path = 'a/x', 'cpu.uclamp.min' = 0 }",
+            "cgroup = { path = 'a/x', 'cpu.uclamp.min' = 40 }",
         ),
         ("smt8", "", "core_sched = 'process'", "core_sched = 'benchmark'"),
+        (
+            "smt8",
+            "",
+            "cgroup = { path = 'x', 'cpu.max' = '50000' }",
+            "cgroup = { path = 'x', 'cpu.max' = '50000', 'cpu.max.burst' = 9000 }",
+        ),
+        ("smt8", "", "policy = { name = 'batch' }", "policy = { name = 'fifo', priority = 3 }"),
+        ("smt8", "", "policy = { name = 'normal' }", "policy = { name = 'normal', nice = 5 }"),
     ],
 )
 def test_settings_of_the_workload(

@@ -140,6 +140,11 @@ WRONG = [
     (TASK % '"run" : 1, "policy" : "FIFO"', '2: tasks.a.policy: "FIFO": one of'),
     (TASK % '"run" : 1, "policy" : "SCHED_DEADLINE"', '1: tasks.a: SCHED_DEADLINE needs "dl-ru'),
     (TASK % '"run" : 1, "dl-period" : 5', "2: tasks.a.dl-period: belongs beside"),
+    (TASK % '"run" : 1, "slice" : 99', "2: tasks.a.slice: 99 is not within 100..100000"),
+    (
+        TASK % '"run" : 1, "slice" : 900, "policy" : "SCHED_IDLE"',
+        "2: tasks.a.slice: a task of SCHED_IDLE has no slice",
+    ),
     (TASK % '"run" : 1, "taskgroup" : "x"', '2: tasks.a.taskgroup: "x" does not begin with /'),
     (TASK % '"run" : 1, "phases" : {"p" : {"run" : 1}}', "2: tasks.a.run: an event beside phases"),
     (TASK % '"phases" : {"p" : {"loop" : 2}}', "2: tasks.a.phases.p: there is no event"),

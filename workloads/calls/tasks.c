@@ -105,8 +105,12 @@ void wl_sched(const struct wl_sched *sched)
 		.dl_runtime = sched->runtime, .dl_deadline = sched->deadline, .dl_period = sched->period,
 		.uclamp_min = sched->util_min, .uclamp_max = sched->util_max,
 	};
-	int err = kern_setattr(&self()->kern, &attr);
+	int err;
 
+	if (sched->runtime && sched->policy != WL_DEADLINE && !kern_has_slices())
+		wl_refuse("the slice of %s: this kernel gives all fair tasks the same; 6.12 and newer ask each",
+			  self()->comm);
+	err = kern_setattr(&self()->kern, &attr);
 	if (err)
 		wl_refuse("the policy of %s: %s", self()->comm, strerror(-err));
 }
@@ -114,7 +118,7 @@ void wl_sched(const struct wl_sched *sched)
 void wl_group(const char *path)
 {
 	const struct instance *instance = self()->instance;
-	/* The groups of what is in the cpuset are below it, as below a scope of systemd's. */
+	/* The groups of what is in the scenario's group are below it, as below a scope of systemd's. */
 	const char *above = instance && instance->group && instance->group == scenario.workloads_group ?
 			    instance->group : "";
 	char whole[256], part[256];

@@ -1,0 +1,84 @@
+"""What a scenario gives all workloads that name nothing of it: a cgroup, a policy."""
+
+from typing import Any
+
+import pytest
+
+from tests.helpers.engine.simulator import Json, Simulator, machine, refused
+
+LOAD: Json = {"kind": "hackbench", "groups": 1, "fds": 2, "loops": 400}
+END: Json = {"when": "workloads_done", "max_simulated": "60s"}
+
+
+def case(*workloads: Json, **more: Any) -> Json:
+    return {"duration": "60s", "workloads": list(workloads or (LOAD,)), "end": END, **more}
+
+
+def cpus_used(result: Json) -> float:
+    spent = sum(cpu["user_ns"] + cpu["kernel_ns"] for cpu in result["per_cpu"])
+    return float(spent / 1e9 / result["metrics"]["hackbench.time"])
+
+
+def test_bandwidth_of_a_group_made_with_those_above_it(sim: Simulator) -> None:
+    group = {"path": "/a/b/bench", "cpu.max": "50000", "cpu.weight": "50"}
+    limited, free = (sim("smp4", case(cgroup=own)) for own in (group, {"path": "/a/b/bench"}))
+    assert cpus_used(limited) < 0.6 < 1 < cpus_used(free)
+    found = limited["settings"]
+    assert found["cgroup"] == "/a/b/bench"
+    assert found["/sys/fs/cgroup/a/b/bench/cpu.max"] == "50000 100000"
+    assert found["/sys/fs/cgroup/a/b/bench/cpu.weight"] == "50"
+
+
+def test_a_group_below_one_of_the_list(sim: Simulator) -> None:
+    above = {"path": "/a", "cpu.max": "50000"}
+    result = sim("smp4", case(groups=[above], cgroup={"path": "/a/bench"}))
+    assert cpus_used(result) < 0.6
+
+
+def test_what_names_a_group_or_a_policy_keeps_it(sim: Simulator) -> None:
+    own: Json = {**LOAD, "label": "own", "group": "/own", "nice": 1}
+    said = refused(
+        sim,
+        machine("smp4"),
+        case(own, groups=[{"path": "/own"}], scheduling={"policy": "batch"}),
+    )
+    assert "scheduling: no workload begins with it" in said
+    both = case(own, LOAD, groups=[{"path": "/own"}], scheduling={"policy": "batch"})
+    assert sim("smp4", both)["settings"]["policy"] == "batch"
+
+
+def test_a_policy_of_all_tasks(sim: Simulator) -> None:
+    """Beside one SCHED_IDLE task that never sleeps, idle ones have half a CPU and others all."""
+    hog: Json = {"name": "hog", "policy": "idle", "affinity": "0", "program": [{"run": "1s"}]}
+    load: Json = {**LOAD, "affinity": "0"}
+
+    def seconds(**scheduling: Any) -> float:
+        asked = case(load, tasks=[{**hog, "loops": 0}], scheduling=scheduling)
+        result = sim("smp4", asked)
+        words = [
+            scheduling["policy"],
+            *(f"{k}={v}" for k, v in scheduling.items() if k != "policy"),
+        ]
+        assert result["settings"]["policy"] == " ".join(words)
+        return float(result["metrics"]["hackbench.time"])
+
+    normal, realtime = seconds(policy="normal", nice=-5), seconds(policy="rr", priority=5)
+    assert seconds(policy="idle") > 1.02 * max(normal, realtime)
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"cgroup": {"cpu.max": "max"}}, "cgroup.path: missing"),
+        ({"cgroup": {"path": "bench"}}, "does not begin with / and a name"),
+        ({"cgroup": {"path": "/a//b"}}, "names are not empty"),
+        ({"cgroup": {"path": "/a/../b"}}, "names are not empty, . or .."),
+        ({"cgroup": {"path": "/a", "memory.max": "1"}}, "cgroup.memory.max: unknown key"),
+        ({"cgroup": {"path": "/a"}, "groups": [{"path": "/a"}]}, "is in groups twice"),
+        ({"scheduling": {"policy": "fifo"}}, "scheduling.priority: missing"),
+        ({"scheduling": {"policy": "late"}}, 'scheduling.policy: "late"'),
+        ({"scheduling": {"policy": "normal", "slice": "1s"}}, "scheduling.slice"),
+    ],
+)
+def test_refusals(sim: Simulator, asked: Json, why: str) -> None:
+    assert why in refused(sim, machine("smp4"), case(**asked))
