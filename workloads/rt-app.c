@@ -100,12 +100,12 @@ static void wait_for_timer(struct thread *t, const struct rt_event *e, struct rt
 static void meet(struct rt_resource *r)
 {
 	wl_lock(&r->mutex);
-	if (!r->expected) {
+	if (!r->to_come) {
 		wl_broadcast(&r->condition);
 	} else {
-		r->expected--;
+		r->to_come--;
 		wl_condition_wait(&r->condition, &r->mutex, WL_NEVER);
-		r->expected++;
+		r->to_come++;
 	}
 	wl_unlock(&r->mutex);
 }
@@ -389,9 +389,14 @@ static void rt_app(void)
 	 * frequency.  Timed here, a variant that slows that CPU would do less work and look better.
 	 */
 	run->work = app->reference < 0 ? 1024 : wl_speed(app->reference);
-	app->logs = app->last_log = NULL;	/* it may be called again */
-	for (struct rt_resource *r = app->resources; r; r = r->next)
+	app->logs = app->last_log = NULL;	/* it may be called again, and its threads were killed */
+	for (struct rt_resource *r = app->resources; r; r = r->next) {
+		r->mutex = (struct wl_mutex) { };
+		r->condition = (struct wl_condition) { };
+		r->timer = (struct rt_timer) { };
+		r->to_come = r->expected;
 		r->forks = 0;
+	}
 	for (int i = 0; i < app->nr_tasks; i++)
 		app->task[i].wakes = app->task[i].asleep = app->task[i].done = 0;
 	if (app->replays)

@@ -30,7 +30,8 @@ struct rt_resource {
 	struct wl_mutex	mutex;
 	struct wl_condition condition;
 	struct rt_timer	timer;
-	unsigned int	expected;		/* barrier: threads to come before the last */
+	unsigned int	expected;		/* barrier: threads before the last */
+	unsigned int	to_come;		/* those that have yet to come */
 	unsigned int	forks;
 };
 

@@ -16,9 +16,27 @@ static void register_shared(struct sched_domain_shared *sds)
 #endif
 }
 
+/* Every CPU that gets or loses a real-time task writes the counts and masks of two priorities. */
+static void register_priorities(struct root_domain *rd)
+{
+	int idx, word;
+
+	for (idx = 0; idx < CPUPRI_NR_PRIORITIES; idx++) {
+		struct cpupri_vec *vec = &rd->cpupri.pri_to_cpu[idx];
+
+		hw_hot_register(rd, &vec->count);
+		for (word = 0; word < BITS_TO_LONGS(nr_cpu_ids); word++)
+			hw_hot_register(vec->mask, cpumask_bits(vec->mask) + word);
+	}
+	hw_hot_register(rd, &rd->rto_count);
+	for (word = 0; word < BITS_TO_LONGS(nr_cpu_ids); word++)
+		hw_hot_register(rd->rto_mask, cpumask_bits(rd->rto_mask) + word);
+}
+
 /* After boot and whenever domains were built anew; registered ones stay as they are. */
 void shim_register_hot_lines(void)
 {
+	struct root_domain *last = NULL;
 	int cpu;
 
 	shim_register_nohz_lines();
@@ -36,6 +54,9 @@ void shim_register_hot_lines(void)
 
 		hw_hot_register(rd, &SHIM_RD_OVERLOADED(rd));
 		hw_hot_register(rd, &rd->overutilized);
+		if (rd != last)
+			register_priorities(rd);
+		last = rd;
 		register_shared(sds);
 	}
 }

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.engine.simulator import Json, Simulator, machine, refused
+from tests.helpers.engine.loads import refused
+from tests.helpers.engine.simulator import Json, Simulator, machine
 
-LOAD: Json = {"kind": "hackbench", "groups": 1, "fds": 2, "loops": 400}
+LOAD: Json = {"kind": "hackbench", "groups": 1, "fds": 2, "loops": 40_000}
 END: Json = {"when": "workloads_done", "max_simulated": "60s"}
 
 
@@ -22,7 +23,7 @@ def cpus_used(result: Json) -> float:
 def test_bandwidth_of_a_group_made_with_those_above_it(sim: Simulator) -> None:
     group = {"path": "/a/b/bench", "cpu.max": "50000", "cpu.weight": "50"}
     limited, free = (sim("smp4", case(cgroup=own)) for own in (group, {"path": "/a/b/bench"}))
-    assert cpus_used(limited) < 0.6 < 1 < cpus_used(free)
+    assert cpus_used(limited) < 0.8 < 2 < cpus_used(free)
     found = limited["settings"]
     assert found["cgroup"] == "/a/b/bench"
     assert found["/sys/fs/cgroup/a/b/bench/cpu.max"] == "50000 100000"
@@ -32,7 +33,7 @@ def test_bandwidth_of_a_group_made_with_those_above_it(sim: Simulator) -> None:
 def test_a_group_below_one_of_the_list(sim: Simulator) -> None:
     above = {"path": "/a", "cpu.max": "50000"}
     result = sim("smp4", case(groups=[above], cgroup={"path": "/a/bench"}))
-    assert cpus_used(result) < 0.6
+    assert cpus_used(result) < 0.8
 
 
 def test_what_names_a_group_or_a_policy_keeps_it(sim: Simulator) -> None:
@@ -48,22 +49,18 @@ def test_what_names_a_group_or_a_policy_keeps_it(sim: Simulator) -> None:
 
 
 def test_a_policy_of_all_tasks(sim: Simulator) -> None:
-    """Beside one SCHED_IDLE task that never sleeps, idle ones have half a CPU and others all."""
+    """Beside it, on the same CPU, a SCHED_IDLE task that never sleeps gets what they leave it."""
     hog: Json = {"name": "hog", "policy": "idle", "affinity": "0", "program": [{"run": "1s"}]}
-    load: Json = {**LOAD, "affinity": "0"}
 
-    def seconds(**scheduling: Any) -> float:
-        asked = case(load, tasks=[{**hog, "loops": 0}], scheduling=scheduling)
+    def left(shown: str, **scheduling: Any) -> float:
+        asked = case({**LOAD, "affinity": "0"}, tasks=[hog], scheduling=scheduling)
         result = sim("smp4", asked)
-        words = [
-            scheduling["policy"],
-            *(f"{k}={v}" for k, v in scheduling.items() if k != "policy"),
-        ]
-        assert result["settings"]["policy"] == " ".join(words)
-        return float(result["metrics"]["hackbench.time"])
+        assert result["settings"]["policy"] == shown
+        return float(result["per_cpu"][0]["user_ns"] / 1e9 / result["metrics"]["hackbench.time"])
 
-    normal, realtime = seconds(policy="normal", nice=-5), seconds(policy="rr", priority=5)
-    assert seconds(policy="idle") > 1.02 * max(normal, realtime)
+    assert left("rr priority=5", policy="rr", priority=5) == 0
+    assert left("normal nice=-5", policy="normal", nice=-5) < 0.05
+    assert left("idle", policy="idle") > 0.1
 
 
 @pytest.mark.parametrize(

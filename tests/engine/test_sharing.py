@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 
@@ -139,3 +140,14 @@ def test_busy_cpus_have_their_kworker_once_a_second(sim: Simulator) -> None:
     hogs: Json = {"name": "h", "count": 4, "program": [{"run": "10ms"}]}
     result = sim("smp4", {"duration": "5s", "warmup": "1s", "tasks": [hogs]})
     assert 4 * 4 * 0.9 <= result["counters"]["sched:sched_wakeup"] <= 4 * 4 * 1.5
+
+
+def test_priorities_of_a_root_domain_are_shared(sim: Simulator) -> None:
+    """Each CPU that gets or loses a real-time task writes its root domain's counts and masks."""
+    task: Json = {"name": "t", "count": 16, "program": [{"run": "10us"}, {"sleep": "190us"}]}
+
+    def waits(**policy: Any) -> int:
+        asked: Json = {"duration": "100ms", "tasks": [{**task, **policy}]}
+        return int(sim("numa16", asked)["counters"]["cost:hot_line_waits"])
+
+    assert waits(policy="fifo", priority=5) > 2 * waits()

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 
 from schedlab.benchmarks.benchmark import Output
 from schedlab.benchmarks.rt_app import Row, parse, read_log, rt_app_model
+from tests.helpers import builds
 from tests.helpers.engine.simulator import Simulator, machine
 from tests.helpers.rt_app_files import EXAMPLES, ROWS, files
 
@@ -136,6 +137,17 @@ def test_threads_that_wait_for_each_other(sim: Simulator, tmp_path: Path) -> Non
     assert "deadlock in workload rt-app" in done.stderr
 
 
+def test_a_call_begins_anew(sim: Simulator) -> None:
+    """The warm-up calls it again, and the end of a call finds threads that wait and that hold."""
+    text = """{ "global" : { "duration" : 1 }, "tasks" : {
+        "holds" : { "instance" : 3, "lock" : "m", "run" : 900, "unlock" : "m", "sleep" : 50 },
+        "meets" : { "instance" : 3, "run" : 300, "barrier" : "b" },
+        "comes" : { "run" : 700, "resume" : "goes" },
+        "goes" : { "run" : 10, "suspend" : "goes" } } }"""
+    rows = run(sim, "smp4", text, warmup="settled")
+    assert min(len(of) for of in rows.values()) > 100
+
+
 def test_a_group_of_the_scenario(sim: Simulator) -> None:
     text = """{ "tasks" : { "t" : { "loop" : 3, "run" : 20000, "taskgroup" : "/half" } } }"""
     free = run(sim, "smp4", text.replace("/half", "/a/b/c"))
@@ -154,6 +166,24 @@ def test_priorities(sim: Simulator) -> None:
     assert (len(fifo), len(fair)) in ((20, 19), (20, 20))
     assert max(row.run for row in fifo) <= 20_050
     assert min(row.run for row in fair) > 30_000
+
+
+def test_slices(sim: Simulator) -> None:
+    """One of 20 ms lets a task of 400 us past no sooner than it asks for."""
+    text = """{ "global" : { "duration" : 2 }, "tasks" : {
+        "hog" : { "instance" : 2, "cpus" : [0], "run" : 20000, "slice" : 20000 },
+        "small" : { "cpus" : [0], "run" : 500, "slice" : %d,
+                    "timer" : { "ref" : "unique", "period" : 7000 } } } }"""
+    soon, late = (run(sim, "smp4", text % slice_us)["small-2"] for slice_us in (400, 30_000))
+    mean = [sum(row.wu_lat for row in rows) / len(rows) for rows in (soon, late)]
+    assert mean[0] < 0.7 * mean[1]
+
+
+def test_slices_of_a_kernel_without(tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    file.write_text('{"tasks" : {"a" : {"loop" : 1, "run" : 1, "slice" : 1000}}}')
+    done = Simulator(builds.build("6.1"), tmp_path).start("smp4", scenario(file))
+    assert (done.returncode, "gives all fair tasks the same" in done.stderr) == (2, True)
 
 
 @FEW

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kernel/sched/build_utility.c: with PSI each cgroup above a task costs, so a deep one costs more.
+ * kernel/sched/build_utility.c: with PSI each cgroup above a task costs, so a deep one costs more;
+ * real-time tasks look for a CPU in lines that many write.
  * The functions below it reach what is static there: the table of domain levels, for the flags that
  * x86 gives some of them; the cookies of core scheduling, as tasks here have no struct pid for
  * sched_core_share_pid(); and the parsers of isolcpus= and psi=.
@@ -29,6 +30,27 @@
 	shim_khz;							\
 })
 #define get_next_freq(args...)		SHIM_HOOK(NEXT_FREQ, get_next_freq, args)
+
+/* A search for a CPU of low priority reads each count, and who is there where somebody is. */
+static inline void shim_look_for_priority(struct cpupri *cp, int idx)
+{
+	struct cpupri_vec *vec = &cp->pri_to_cpu[idx];
+	int word;
+
+	shim_hot_touch(&vec->count, 0);
+	for (word = 0; atomic_read(&vec->count) && word < BITS_TO_LONGS(nr_cpu_ids); word++)
+		shim_hot_touch(cpumask_bits(vec->mask) + word, 0);
+}
+
+#define FIND_PRIORITY(name, cp, task, mask, idx)			\
+({									\
+	struct cpupri *shim_of = (cp);					\
+	int shim_idx = (idx);						\
+									\
+	shim_look_for_priority(shim_of, shim_idx);			\
+	(name)(shim_of, (task), (mask), shim_idx);			\
+})
+#define __cpupri_find(args...)		SHIM_HOOK(FIND_PRIORITY, __cpupri_find, args)
 
 #include <kernel/sched/build_utility.c>
 
