@@ -66,6 +66,7 @@ void shim_do_exit(void)
 		__wake_up_sync(&f->wait_chldexit, TASK_INTERRUPTIBLE);
 	}
 	kern_collect(current->thread.task);
+	current->thread.task->kernel = NULL;	/* only now: it may have been preempted on its way */
 	preempt_disable();
 	/* the reference of the parent's wait */
 	shim_forget_pid(current);

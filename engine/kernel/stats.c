@@ -16,8 +16,6 @@ void kern_collect(struct kern_task *task)
 	/* update_curr() has not yet seen what a running task did since the last tick */
 	if (p->on_cpu && hw.clk > SHIM_CHARGED(p)->se.exec_start)
 		task->runtime += hw.clk - SHIM_CHARGED(p)->se.exec_start;
-	if (p->flags & PF_EXITING)
-		task->kernel = NULL;
 }
 
 int kern_waits_for(const struct kern_task *task)

@@ -35,3 +35,17 @@ def test_an_end_170_ns_behind_the_loops_turn(tmp_path: Path) -> None:
     sim = Simulator(builds.of_few_ticks(), tmp_path)
     result = sim(described, scenario, "--seed", "171097782")
     assert result["status"] == "done"
+
+
+def test_a_child_that_is_preempted_as_it_exits(sim: Simulator) -> None:
+    """All others wait, and it counted as gone: that is no deadlock (on 7.3 with this load)."""
+    load: Json = {
+        "duration": "60s",
+        "tasks": [{"name": "hog", "policy": "idle", "affinity": "0", "program": [{"run": "1s"}]}],
+        "workloads": [
+            {"kind": "hackbench", "groups": 1, "fds": 2, "loops": 200_000, "affinity": "0"}
+        ],
+        "end": {"when": "workloads_done", "max_simulated": "60s"},
+        "scheduling": {"policy": "idle"},
+    }
+    assert sim("smp4", load)["status"] == "done"

@@ -49,18 +49,18 @@ def test_what_names_a_group_or_a_policy_keeps_it(sim: Simulator) -> None:
 
 
 def test_a_policy_of_all_tasks(sim: Simulator) -> None:
-    """Beside it, on the same CPU, a SCHED_IDLE task that never sleeps gets what they leave it."""
-    hog: Json = {"name": "hog", "policy": "idle", "affinity": "0", "program": [{"run": "1s"}]}
+    """Beside it, on the same CPU, a task that never sleeps gets what they leave it."""
+    hog: Json = {"name": "hog", "affinity": "0", "program": [{"run": "1s"}]}
 
     def left(shown: str, **scheduling: Any) -> float:
-        asked = case({**LOAD, "affinity": "0"}, tasks=[hog], scheduling=scheduling)
-        result = sim("smp4", asked)
+        load = {**LOAD, "affinity": "0", "loops": 10_000}
+        result = sim("smp4", case(load, tasks=[hog], scheduling=scheduling))
         assert result["settings"]["policy"] == shown
         return float(result["per_cpu"][0]["user_ns"] / 1e9 / result["metrics"]["hackbench.time"])
 
     assert left("rr priority=5", policy="rr", priority=5) == 0
-    assert left("normal nice=-5", policy="normal", nice=-5) < 0.05
-    assert left("idle", policy="idle") > 0.1
+    assert 0.1 < left("normal nice=0", policy="normal", nice=0) < 0.6
+    assert left("idle", policy="idle") > 0.8
 
 
 @pytest.mark.parametrize(
