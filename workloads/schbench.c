@@ -362,8 +362,9 @@ static void schbench(void)
 		b->threads = (wl_cpus() + b->message_threads - 1) / b->message_threads;
 	b->pause = pause_new;
 	b->serve = serve_new;
-	b->footprint = wl_option("cache_footprint") * 1024;
-	side = square_root(b->footprint / 3 / sizeof(unsigned long));
+	side = square_root(wl_option("cache_footprint") * 1024 / 3 / sizeof(unsigned long));
+	/* without an operation a worker touches none of its matrices */
+	b->footprint = wl_option("operations") ? wl_option("cache_footprint") * 1024 : 0;
 	b->work = wl_option("operations") * side * side * side * wl_figure(WL_schbench_multiply_100) / 100;
 	b->network = wl_option("sleep_usec") * WL_USEC;
 	if (!wl_option("no-locking"))

@@ -71,6 +71,17 @@ def test_footprint_and_operations_are_the_work(sim: Simulator) -> None:
     assert big["request p50"] / small_["request p50"] == pytest.approx(6.8, rel=0.2)
 
 
+def test_who_touches_nothing_has_nothing_to_refill(sim: Simulator) -> None:
+    def refilled(**options: int) -> float:
+        asked = scenario(
+            "schbench", threads=24, runtime="1s", warmuptime=0, sleep_usec=0, **options
+        )
+        counters = Load(sim, "numa16", asked).counters
+        return float(counters["cost:refill_ns"] / counters["sched:sched_migrate_task"])
+
+    assert refilled(operations=0) < 0.2 * refilled(operations=1)
+
+
 @pytest.mark.parametrize("kind", ["schbench", "schbench-old"])
 def test_repeats(sim: Simulator, kind: str) -> None:
     asked = scenario(kind, threads=8, runtime="1s", warmuptime=0)
