@@ -256,7 +256,7 @@ static void watchdog(int sig, siginfo_t *info, void *context)
 		_exit(3);
 	}
 	if (host_limit && host_elapsed >= host_limit) {
-		fprintf(stderr, "schedsim: the bound of %g s of host time is reached; simulated time moves at %.6f s so far\n",
+		fprintf(stderr, "schedsim: the bound of %g s of host time is reached, at %.6f s of simulated time\n",
 			host_limit, (double)hw.clk / SEC);
 		where(frame_of(context), ip_of(context));
 		_exit(4);

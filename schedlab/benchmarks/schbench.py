@@ -2,8 +2,9 @@
 
 import functools
 import re
+from collections.abc import Mapping
 
-from schedlab.base.errors import IncompleteRun
+from schedlab.base.errors import IncompleteRun, UsageError
 from schedlab.benchmarks.benchmark import Command, Output, Span, Values
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.stand_in import Options, stand_in
@@ -133,11 +134,34 @@ def originals_old(
     return [Command(*argv, parse=functools.partial(parse_old, runtime=seconds))]
 
 
-def originals(message_threads: int, workers: int, runtime: Span) -> list[Command]:
+_REQUEST = {"operations": 5, "sleep_usec": 100, "cache_footprint": 256}
+"""What a request does by default."""
+_LETTERS = {"operations": "-n", "sleep_usec": "-s", "cache_footprint": "-F"}
+
+
+def originals(
+    message_threads: int, workers: int, runtime: Span, locking: str, **request: int
+) -> list[Command]:
     """Return schbench's own command."""
     seconds = runtime.whole_seconds
     argv = _command("schbench", message_threads, workers, seconds)
+    for name, given in _own(request).items():
+        argv += [_LETTERS[name], str(given)]
+    argv += [] if _locks(locking) else ["-L"]
     return [Command(*argv, parse=functools.partial(parse, runtime=seconds))]
+
+
+def _own(request: Mapping[str, int]) -> dict[str, int]:
+    """Return what differs from schbench's defaults."""
+    return {name: given for name, given in request.items() if given != _REQUEST[name]}
+
+
+def _locks(text: str) -> bool:
+    if text not in ("yes", "no"):
+        raise UsageError(
+            f"schbench: locking is yes (a lock of the CPU around the work) or no, not '{text}'."
+        )
+    return text == "yes"
 
 
 @stand_in(
@@ -172,10 +196,28 @@ def schbench_old(
         RPS: "average rps",
         **_results("rps", SECONDS),
     },
-    defaults={"message_threads": 1, "workers": "cpus", "runtime": 30},
+    defaults={
+        **{"message_threads": 1, "workers": "cpus", "runtime": 30},
+        **_REQUEST,
+        "locking": "yes",
+    },
     originals=originals,
     tools=[SCHBENCH],
 )
-def schbench(message_threads: int, workers: int, runtime: Span) -> Options:
+def schbench(
+    message_threads: int,
+    workers: int,
+    runtime: Span,
+    operations: int,
+    sleep_usec: int,
+    cache_footprint: int,
+    locking: str,
+) -> Options:
     """Workers multiply matrices under a lock of their CPU, a request at a time."""
-    return {"message-threads": message_threads, "threads": workers, "runtime": runtime}
+    request = {
+        "operations": operations,
+        "sleep_usec": sleep_usec,
+        "cache_footprint": cache_footprint,
+    }
+    shape = {"message-threads": message_threads, "threads": workers, "runtime": runtime}
+    return shape | _own(request) | ({} if _locks(locking) else {"no-locking": True})

@@ -82,7 +82,7 @@ def points(ratio: float | None, plus: bool = True) -> str:
     sign = "+" if plus else ""
     if not math.isfinite(value):
         return f"{value:{sign}f}"
-    if round(size) >= 100_000:
+    if round(size) >= 1e9:
         return f"{value:{sign}.1e}"
     text = f"{value:{sign},.2f}" if round(size, 2) < 100 else f"{value:{sign},.0f}"
     return "0.00" if text.strip("+-") == "0.00" else text

@@ -43,7 +43,15 @@ from schedlab.targets.alike import check_alike
 from schedlab.targets.sim_kernels import kernels_of, schedulers_of
 from schedlab.targets.sim_program import Call, Ended, Processes, failure, is_usage, read_result
 from schedlab.targets.simulated import outcome
-from schedlab.targets.simulated.scenario import COLD, read_back, scenario, settings, shown, trial
+from schedlab.targets.simulated.scenario import (
+    COLD,
+    autogroups_do_nothing,
+    read_back,
+    scenario,
+    settings,
+    shown,
+    trial,
+)
 from schedlab.targets.simulators import Finished, Simulators, now, simulated
 from schedlab.targets.target import Order, Wait, folder_name
 
@@ -289,6 +297,8 @@ class SimSession:
                 variant, self.builds[variant.name], f"variant {variant.name}: sched_features"
             )
             for line in without_effect(variant, self.builds[variant.name].series):
+                self.notices.append(f"variant {variant.name}: {line}")
+            if line := autogroups_do_nothing(variant, self._machine.session):
                 self.notices.append(f"variant {variant.name}: {line}")
             if variant.name in self._broken:
                 continue

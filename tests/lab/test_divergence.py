@@ -151,7 +151,7 @@ def test_a_scan_that_finds_nothing() -> None:
     assert "base: scanned SMT and pulled receiver-7 from CPU 168" in text
     assert "mine: scanned SMT and found nothing" in text
     assert "both saw avg_idle 120.0 us" in text
-    assert "nothing recorded of what they saw differs" in text
+    assert "what is recorded of what they saw is the same" in text
     assert "newidle balancing: 1 decision, 1 of 1 differ pulled 1 / 0" in text
     assert "both looked at:" in words(found, verbose=True)
 

@@ -54,7 +54,7 @@ def test_a_run_shows_what_the_tool_printed(value: float, text: str) -> None:
         (math.inf, "+inf %"),
         (1e9, "+1.0e+11 %"),
         (0.99997, "+100 %"),
-        (999.998, "+1.0e+05 %"),
+        (999.998, "+100,000 %"),
         (None, "-"),
     ],
 )

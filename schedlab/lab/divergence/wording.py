@@ -127,7 +127,9 @@ class Words:
             yield from _wrapped(f"both saw {', '.join(same)}", 1)
         if not differing and first.looked_at == second.looked_at:
             yield from _wrapped(
-                "nothing recorded of what they saw differs: the rule itself does", 1
+                "what is recorded of what they saw is the same: either the rule itself differs, or"
+                " something that is not recorded, as what another change left behind",
+                1,
             )
 
     def _difference(self, parting: Parting) -> Iterator[str]:

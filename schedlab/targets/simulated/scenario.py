@@ -17,7 +17,8 @@ LONGEST = "3600s"
 COLD = "none"
 """No warm-up under load: a run is measured from its start on an idle machine."""
 
-SESSION = {"/proc/sys/kernel/sched_autogroup_enabled": "1"}
+_AUTOGROUPS = "/proc/sys/kernel/sched_autogroup_enabled"
+SESSION = {_AUTOGROUPS: "1"}
 """A benchmark's tasks are a session's and share a group, as upstream and systemd have it."""
 
 _BRIEF = {"kind": "nanosleep", "processes": 1, "time": "1us"}
@@ -41,6 +42,16 @@ def settings(variant: Variant) -> dict[str, dict[str, Any]]:
             raise UsageError(f"variant {variant.name}: {each.key} is set twice.")
         table[each.key] = each.value
     return tables
+
+
+def autogroups_do_nothing(variant: Variant, session: str | None) -> str:
+    """Return why a variant's switch of autogroups changes nothing on a machine; empty if it may."""
+    if not session or _AUTOGROUPS not in {each.key for each in given(variant)}:
+        return ""
+    return (
+        "kernel.sched_autogroup_enabled has no effect on this machine: as under systemd, its tasks"
+        f" are in the cgroup {session}, and autogroups are for tasks in the root cgroup only"
+    )
 
 
 def shown(variant: Variant) -> dict[str, str]:
