@@ -2,7 +2,8 @@
 
     python benchmarks/recording/overhead.py [--rounds 10]
 
-Each round runs both bare and while `schedlab record` records them, in random order. The ratios of
+Each round runs both bare, while `schedlab record` records them, and while `record --light` does, in
+random order. The ratios of
 the rounds have their mean and 95 % interval (on logs). CPU time is that of hackbench's processes,
 and of the Redis server and its client, which a busy host disturbs less than the time that they
 take; perf's own CPU time is not in it. It needs root and perf.
@@ -32,26 +33,27 @@ from schedlab.lab.recording.recorder import Request, record
 HACKBENCH = ("hackbench", "-g", "1", "-l", "500")
 REQUESTS = 50_000
 PATIENCE = ("timeout", "60")
-Measure = Callable[[bool], dict[str, float]]
+BARE, LIGHT, WHOLE = "bare", "light", "whole"
+Measure = Callable[[str], dict[str, float]]
 
 
-def run(argv: Sequence[str], recorded: bool) -> tuple[str, float]:
-    """Run a command, recorded or not; return what it printed, and its CPU seconds."""
-    if recorded:
+def run(argv: Sequence[str], how: str) -> tuple[str, float]:
+    """Run a command, bare or recorded; return what it printed, and its CPU seconds."""
+    if how != BARE:
         # A process of its own, as a recording ends whatever its process has started.
         with multiprocessing.Pool(1) as alone:
-            return alone.apply(run_recorded, (tuple(argv),))
+            return alone.apply(run_recorded, (tuple(argv), how == LIGHT))
     timed = ("sh", "-c", '"$@"; times >&2', "sh", *argv)
     done = subprocess.run(timed, capture_output=True, text=True, check=True)
     return done.stdout + done.stderr, _cpu(done.stderr)
 
 
-def run_recorded(argv: Sequence[str]) -> tuple[str, float]:
+def run_recorded(argv: Sequence[str], light: bool) -> tuple[str, float]:
     """Run a command while it is recorded."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         timed = ("sh", "-c", '"$@"; times >&2', "sh", *argv)
-        record(LocalSystem(), Request(0, timed), folder, folder / "x.gz")
+        record(LocalSystem(), Request(0, timed, light=light), folder, folder / "x.gz")
         said = (folder / "err").read_text()
         return (folder / "out").read_text() + said, _cpu(said)
 
@@ -68,9 +70,9 @@ def _cpu(said: str) -> float:
     return sum(60 * int(m) + float(s) for m, s in re.findall(r"(\d+)m([\d.]+)s", last[-1]))
 
 
-def hackbench(recorded: bool) -> dict[str, float]:
+def hackbench(how: str) -> dict[str, float]:
     """Return hackbench's time and CPU time, inverted."""
-    said, cpu = run(HACKBENCH, recorded)
+    said, cpu = run(HACKBENCH, how)
     found = re.search(r"Time: ([\d.]+)", said)
     assert found
     return {"hackbench, 1 / time": 1 / float(found[1]), "hackbench, 1 / CPU time": 1 / cpu}
@@ -80,9 +82,9 @@ def redis(port: int, server: int) -> Measure:
     """Return the measurement of a Redis that runs at a port, and of its client."""
     ask = ("redis-benchmark", "-p", str(port), "-n", str(REQUESTS), "-c", "20", "-t", "get")
 
-    def measure(recorded: bool) -> dict[str, float]:
+    def measure(how: str) -> dict[str, float]:
         before = _worked(server)
-        said, cpu = run((*PATIENCE, *ask, "--csv"), recorded)
+        said, cpu = run((*PATIENCE, *ask, "--csv"), how)
         cpu += _worked(server) - before
         found = re.search(r'"GET","([\d.]+)"', said)
         assert found
@@ -109,11 +111,13 @@ def main() -> None:
         time.sleep(1)
         for _ in range(given.rounds):
             for measure in (hackbench, redis(port, server.pid)):
-                order = [False, True]
+                order = [BARE, LIGHT, WHOLE]
                 chance.shuffle(order)
-                found = {recorded: measure(recorded) for recorded in order}
-                for name, bare in found[False].items():
-                    logs.setdefault(name, []).append(math.log(found[True][name] / bare))
+                found = {how: measure(how) for how in order}
+                for name, bare in found[BARE].items():
+                    for how in (LIGHT, WHOLE):
+                        ratio = math.log(found[how][name] / bare)
+                        logs.setdefault(f"{how}, {name}", []).append(ratio)
     finally:
         server.terminate()
         server.wait()

@@ -27,6 +27,9 @@ from schedlab.cli.numbers import Duration
     help="Only its tasks are the workload, e.g. /system.slice/nginx.service.",
 )
 @click.option("--anonymous", is_flag=True, help="Replace the names of programs and cgroups.")
+@click.option(
+    "--light", is_flag=True, help="Leave reads and writes out: less overhead, no messages."
+)
 @click.option("--target", default="host", show_default=True, help="host, or ssh:[USER@]HOST.")
 @click.option(
     "--output", required=True, metavar="FILE.gz", type=NEW_FILE, help="Where the recording goes."
@@ -36,6 +39,7 @@ def record(
     duration: str | None,
     cgroup: str,
     anonymous: bool,
+    light: bool,
     target: str,
     output: Path,
 ) -> None:
@@ -60,7 +64,7 @@ def record(
     from schedlab.lab.recording.recorder import record as make
     from schedlab.targets.choice import find_system
 
-    asked = Request(seconds(duration or "10s"), command, cgroup, anonymous)
+    asked = Request(seconds(duration or "10s"), command, cgroup, anonymous, light)
     system = find_system(target)
     with stoppable(), system.held(), tempfile.TemporaryDirectory(prefix="schedlab-") as name:
         made = make(system, asked, Path(name), output)

@@ -29,14 +29,16 @@ _WANTED = (
     *("syscalls:sys_enter_sched_yield", "syscalls:sys_exit_sched_yield"),
     *("task:task_newtask", "sched:sched_process_exec", "sock:inet_sock_set_state"),
 )
-_CALLS = (
+_MOVES = (
     *("read", "readv", "recvfrom", "recvmsg", "write", "writev", "sendto", "sendmsg", "sendfile64"),
+)
+_CALLS = (
     *("close", "close_range", "dup", "dup2", "dup3", "fcntl", "pipe", "pipe2", "socketpair"),
     *("accept", "accept4", "connect", "listen", "socket", "open", "openat", "openat2", "creat"),
     *("epoll_create", "epoll_create1", "eventfd", "eventfd2", "timerfd_create", "signalfd4"),
     *("inotify_init1", "memfd_create", "pidfd_open", "perf_event_open", "io_uring_setup"),
 )
-"""That read, write, make and close descriptors (tools/trace-text/syscalls.c reads them)."""
+"""That read and write, and that make and close descriptors (tools/trace-text/syscalls.c)."""
 _COMMAND = r"""
 echo "schedlab: task $$" >&2
 for fd in /proc/$$/fd/*; do [ -e "$fd" ] && echo "schedlab: descriptor ${fd##*/}" >&2; done
@@ -60,6 +62,8 @@ class Request:
     cgroup: str = ""
     """Only tasks of this cgroup and those below it are the workload."""
     anonymous: bool = False
+    light: bool = False
+    """Without the calls that read and write, of which a server makes many."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
         HostError: perf or the command is missing, or perf may not do it.
         IncompleteRun: perf failed.
     """
-    events = _events(system)
+    events = _events(system, () if asked.light else (*_MOVES, *_CALLS))
     if asked.command and system.which(asked.command[0]) is None:
         raise HostError(f"{asked.command[0]}: this program was not found.")
     if asked.cgroup and not system.exists(f"/sys/fs/cgroup{cgroup_path(asked.cgroup)}"):
@@ -114,8 +118,8 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
     return Recorded(lines, lost, end)
 
 
-def _events(system: System) -> list[str]:
-    """Return the tracepoints that the system has."""
+def _events(system: System, named: Sequence[str]) -> list[str]:
+    """Return the tracepoints that the system has, with those of the named system calls."""
     if system.which("perf") is None:
         raise HostError("perf is needed to record.\n  Install: apt-get install linux-perf")
     tracing = next(
@@ -136,7 +140,7 @@ def _events(system: System) -> list[str]:
         raise HostError(
             f"this kernel has no tracepoint {', '.join(missing)}; it cannot be recorded."
         )
-    calls = (f"syscalls:sys_{side}_{call}" for call in _CALLS for side in ("enter", "exit"))
+    calls = (f"syscalls:sys_{side}_{call}" for call in named for side in ("enter", "exit"))
     return [*_NEEDED, *filter(there, (*_WANTED, *calls))]
 
 

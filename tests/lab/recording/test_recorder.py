@@ -46,7 +46,10 @@ shift
 echo x > "$file"
 exec "$@"
 """
-TRACEPOINTS = ("sched/sched_switch", "sched/sched_waking", "irq/irq_handler_entry")
+TRACEPOINTS = (
+    *("sched/sched_switch", "sched/sched_waking", "irq/irq_handler_entry"),
+    *("syscalls/sys_enter_read", "syscalls/sys_exit_read"),
+)
 
 
 @pytest.fixture
@@ -77,11 +80,18 @@ def test_a_recording_has_perfs_lines_and_what_was_set(host: LocalSystem, tmp_pat
     made, output = recorded(host, Request(0.01), tmp_path)
     assert (made.lines, made.lost, made.end.status) == (len(LINES) + 1, 17, 0)
     told = (tmp_path / "told").read_text()
-    assert "-e sched:sched_switch -e sched:sched_waking -e irq:irq_handler_entry -o" in told
+    assert "-e sched:sched_switch -e sched:sched_waking -e irq:irq_handler_entry" in told
+    assert "-e syscalls:sys_enter_read -e syscalls:sys_exit_read -o" in told
     assert told.strip().endswith("-- sleep 0.01")
     events = read_trace(output)
     assert events.setup and os.getpid() in events.setup.tasks
     assert "17 events were lost" in " ".join(events.notes)
+
+
+def test_a_light_recording_has_no_reads_and_writes(host: LocalSystem, tmp_path: Path) -> None:
+    recorded(host, Request(0.01, light=True), tmp_path)
+    told = (tmp_path / "told").read_text()
+    assert "sched_waking" in told and "syscalls" not in told
 
 
 def test_of_a_command_its_tasks_are_the_workload(host: LocalSystem, tmp_path: Path) -> None:
