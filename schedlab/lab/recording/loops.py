@@ -11,9 +11,10 @@ from collections.abc import Collection, Iterator
 
 import numpy as np
 
-from schedlab.lab.recording.causes import CAUSES, OUTSIDE
+from schedlab.lab.recording.causes import CAUSES, TASK
 from schedlab.lab.recording.events import Flags, Numbers
-from schedlab.lab.recording.messages import Transfers
+from schedlab.lab.recording.messages import Transfers, arrived
+from schedlab.lab.recording.pieces import Spans
 from schedlab.lab.recording.services import Row, Service
 from schedlab.lab.recording.waits import Waits
 from schedlab.lab.recording.worked import Worked
@@ -24,10 +25,15 @@ class Loops:
     """The event loops of a recording, and the transfers that are none of theirs."""
 
     def __init__(
-        self, work: Worked, waits: Waits, transfers: Transfers, left: Collection[int]
+        self,
+        work: Worked,
+        waits: Waits,
+        transfers: Transfers,
+        futexes: Spans,
+        left: Collection[int],
     ) -> None:
         """Find them, but for tasks that are left out."""
-        self._work, self._waits = work, waits
+        self._work, self._waits, self._futexes = work, waits, futexes
         self._transfers = transfers
         self._reader = _readers(transfers)
         loops = set(self._find()) - set(left)
@@ -61,10 +67,8 @@ class Loops:
 
     def _for_message(self, task: int) -> Flags:
         """Return which waits a message ended, also one that the network's interrupt brought."""
-        t, waits = self._transfers, self._waits
-        outside = waits.cause == list(CAUSES).index(OUTSIDE)
-        arrived = t.received_after(waits.task, waits.place, waits.next_place()) >= 0
-        found: Flags = self._by_message(task) | ((waits.task == task) & outside & arrived)
+        own = self._waits.task == task
+        found: Flags = self._by_message(task) | (own & arrived(self._waits, self._transfers))
         return found
 
     def _service(self, task: int) -> Service:
@@ -102,7 +106,24 @@ class Loops:
         found.rows += self._puts(sends)
         found.count = len(sends)
         self._fill_asked(found, task, sends)
+        self._hand_over(found, task)
         return found
+
+    def _hand_over(self, found: Service, task: int) -> None:
+        """Make items of what other tasks wake a loop for without a message, as by an eventfd."""
+        waits, work = self._waits, self._work
+        own = (waits.task == task) & (waits.cause == list(CAUSES).index(TASK)) & ~waits.soft
+        own[np.array(found.asked, np.int64)] = False
+        own &= self._futexes.around(waits.task, waits.place) < 0
+        for wait in np.flatnonzero(own).tolist():
+            waker, place = waits.waker[wait : wait + 1], waits.waking[wait : wait + 1]
+            worked = int(work.offset(waker, place)[0])
+            by = int(work.pieces.task[waker[0]])
+            found.rows.append((by, int(place[0]), worked, PUT, found.count))
+            stopped = int(waits.place[wait]), int(waits.offset[wait])
+            found.rows.append((task, *stopped, TAKE, found.count))
+            found.asked.append(wait)
+            found.count += 1
 
     def _messages(self, task: int) -> dict[int, int]:
         """Return for each call of a task that completes messages the call that sent the last."""
@@ -134,7 +155,8 @@ class Loops:
         waits, t = self._waits, self._transfers
         within = t.around(waits.task, waits.place)
         reads = (within >= 0) & ~t.sends[np.maximum(within, 0)]
-        asked = self._for_message(task) | ((waits.task == task) & reads)
+        network = waits.soft & (waits.cause == list(CAUSES).index(TASK))
+        asked = self._for_message(task) | ((waits.task == task) & (reads | network))
         found.asked = np.flatnonzero(asked).tolist()
         own = np.flatnonzero(self._by_message(task))
         by = self._work.pieces.task[waits.waker[own]]

@@ -9,9 +9,11 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from schedlab.lab.recording.causes import CAUSES, OUTSIDE, TASK
 from schedlab.lab.recording.descriptors import find_moved
 from schedlab.lab.recording.events import Call, Events, Flags, Kind, Numbers
 from schedlab.lab.recording.pieces import Lives, Spans, task_key
+from schedlab.lab.recording.waits import Waits
 
 
 @dataclass
@@ -113,3 +115,16 @@ def _sent_before(channel: Transfers) -> Flags:
         got = np.cumsum(channel.bytes[receives])
         keep[receives[: int(np.searchsorted(got, lack)) + 1]] = False
     return keep
+
+
+def arrived(waits: Waits, transfers: Transfers) -> Flags:
+    """Return which waits the network's interrupt ended, before the task received a message.
+
+    It need not run in the call that sent the message: other tasks and ksoftirqd run it too.
+    """
+    order = list(CAUSES)
+    outside = waits.cause == order.index(OUTSIDE)
+    by_network = outside | ((waits.cause == order.index(TASK)) & waits.soft)
+    after = transfers.received_after(waits.task, waits.place, waits.next_place())
+    found: Flags = by_network & (after >= 0)
+    return found

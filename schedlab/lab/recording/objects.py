@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from schedlab.lab.recording.calls import Calls, find_yields, measured_calls
-from schedlab.lab.recording.causes import CAUSES, ITEM, LOCK_HELD, MEETING, MESSAGE, OUTSIDE, TASK
+from schedlab.lab.recording.causes import CAUSES, ITEM, LOCK_HELD, MEETING, MESSAGE, TASK
 from schedlab.lab.recording.events import CHANNELS, Flags, Numbers
 from schedlab.lab.recording.futexes import (
     FutexCalls,
@@ -18,7 +18,7 @@ from schedlab.lab.recording.futexes import (
 )
 from schedlab.lab.recording.gates import find_gates
 from schedlab.lab.recording.loops import Loops
-from schedlab.lab.recording.messages import Transfers, find_transfers, whole_channels
+from schedlab.lab.recording.messages import Transfers, arrived, find_transfers, whole_channels
 from schedlab.lab.recording.pieces import Spans, task_key
 from schedlab.lab.recording.services import Row, Service, find_services
 from schedlab.lab.recording.waits import Waits
@@ -108,7 +108,9 @@ class Shared:
         self.messages: list[Message] = []
         self.futexes, begun, ended = _known_calls(work)
         every = _known_transfers(work)
-        self._loops = Loops(work, waits, every, left.servers) if cost is not None else None
+        self._loops = (
+            Loops(work, waits, every, self.futexes, left.servers) if cost is not None else None
+        )
         transfers = self._loops.others if self._loops else every
         wakers = self._wakers(waits)
         woken = [(task, call) for _, task, call in wakers]
@@ -435,15 +437,7 @@ class Shared:
         readers = task_key(transfers.task[receives], transfers.channel[receives])
         reads = np.isin(task_key(waits.task, channel), np.unique(readers))
         found: Flags = within | (by_call & transfers.sends[np.maximum(sent, 0)] & reads)
-        return found | _arrived(waits, transfers)
-
-
-def _arrived(waits: Waits, transfers: Transfers) -> Flags:
-    """Return which waits ended by an interrupt, as the network's, before a message was received."""
-    outside = waits.cause == list(CAUSES).index(OUTSIDE)
-    after = transfers.received_after(waits.task, waits.place, waits.next_place())
-    found: Flags = outside & (after >= 0)
-    return found
+        return found | arrived(waits, transfers)
 
 
 def _columns(spans: Spans) -> Iterator[tuple[int, int, int]]:

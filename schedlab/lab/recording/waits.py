@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from schedlab.lab.recording.causes import ANSWER, CAUSES, OUTSIDE, TASK, TIMER, UNSEEN
-from schedlab.lab.recording.events import Context, Kind, Numbers, Stop
+from schedlab.lab.recording.events import Context, Flags, Kind, Numbers, Stop
 from schedlab.lab.recording.pieces import LAST_PLACE, task_key
 from schedlab.lab.recording.worked import Worked
 
@@ -31,6 +31,8 @@ class Waits:
     """Index into CAUSES."""
     waker: Numbers
     """The piece of the waking task; -1: none."""
+    soft: Flags
+    """The wake was in a softirq, as that of the network, which may run in any task."""
 
     def next_place(self) -> Numbers:
         """Return where the task of each waits the next time, or a place after all of them."""
@@ -74,6 +76,7 @@ def find_waits(work: Worked) -> Waits:
         waking=waking,
         cause=np.zeros(len(chosen), np.int64),
         waker=np.full(len(chosen), -1),
+        soft=np.zeros(len(chosen), bool),
     )
     _judge(work, waits)
     return waits
@@ -104,3 +107,4 @@ def _judge(work: Worked, waits: Waits) -> None:
     )
     waits.cause[:] = cause
     waits.waker[seen] = np.where(by_task, piece, -1)
+    waits.soft[seen] = by_softirq

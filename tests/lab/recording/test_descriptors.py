@@ -259,3 +259,22 @@ def test_a_message_that_an_interrupt_brings_is_waited_for_too() -> None:
     made = infer(replace(read(lines), setup=LOOP), Choice(), "x")
     assert len(made.items) == ROUNDS
     assert not any("@" in words for words in made.all_words())
+
+
+def test_a_wake_without_a_message_is_work_of_the_loop_too() -> None:
+    """As by an eventfd: the loop does it when its turn comes. A wake for nothing is left out."""
+    at = 100_000 * (ROUNDS + 1)
+    lines = [
+        *loop_lines()[:-2],
+        waking(at, 1, X, SERVER),
+        switch(at + 1_000, 0, IDLE, "R", SERVER),
+        switch(at + 8_000, 0, SERVER, "S", IDLE),
+        waking(at + 20_000, 1, X, SERVER, "s"),
+        switch(at + 21_000, 0, IDLE, "R", SERVER),
+        switch(at + 22_000, 0, SERVER, "S", IDLE),
+        *loop_lines()[-2:],
+    ]
+    made = infer(replace(read(lines), setup=LOOP), Choice(), "x")
+    assert len(made.items) == ROUNDS + 1
+    assert made.items[-1].words == "8000"
+    assert next(task for task in made.tasks if task.name == "server").words == "500 q1"
