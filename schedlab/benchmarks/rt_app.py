@@ -7,6 +7,7 @@ import json
 import math
 import re
 import subprocess
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -192,7 +193,7 @@ def rt_app_model(file: str) -> Model:
     return Model(workload, figures, (enclosed,))
 
 
-def check(file: str) -> None:
+def check(description: RtAppFile) -> None:
     """Check a file with our own reader, which knows all keys and values; rt-app ignores some.
 
     Raises:
@@ -202,10 +203,16 @@ def check(file: str) -> None:
         program = schedlab_load()
     except HostError:
         return  # what cannot be built here is not needed: a run of rt-app finds most by itself
-    argv = [str(program), "rt-app", "--file", file, "--check"]
-    refused = subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
-    if refused.returncode:
-        raise UsageError(refused.stderr.strip().removeprefix(f"{PROGRAM} rt-app: "))
+    with tempfile.TemporaryDirectory(prefix="schedlab-") as folder:
+        file = description.path
+        if not description.is_plain():
+            file = str(Path(folder) / "workload")
+            Path(file).write_text(description.text)
+        argv = [str(program), "rt-app", "--file", file, "--check"]
+        done = subprocess.run(argv, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode:
+        refused = done.stderr.strip().removeprefix(f"{PROGRAM} rt-app: ")
+        raise UsageError(refused.replace(file, description.path))
 
 
 def _note(description: RtAppFile) -> str:
@@ -226,7 +233,7 @@ def _replay(description: RtAppFile) -> Command:
         *(PROGRAM, "rt-app", "--file", ours.name, "--json"),
         parse=partial(parse_replay, _replay_figures(description)),
         enclosures=(ours,),
-        check=partial(check, description.path),
+        check=partial(check, description),
     )
 
 
@@ -252,12 +259,12 @@ def rt_app(file: str) -> Sequence[Command]:
             theirs.name,
             enclosures=(theirs,),
             note=_note(description),
-            check=partial(check, file),
+            check=partial(check, description),
         ),
         Command(
             *(PROGRAM, "rt-app", "--file", ours.name, "--logdir", "."),
             enclosures=(ours,),
             note="rt-app is not installed; our own schedlab-load stands in for it",
-            check=partial(check, file),
+            check=partial(check, description),
         ),
     ]

@@ -12,12 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from schedlab.base.errors import UsageError, nearest
-from schedlab.base.files import read_text
 from schedlab.benchmarks.enclosure import Enclosure
+from schedlab.benchmarks.recorded_file import read_workload_text
 from schedlab.benchmarks.replay import kind_of_replay
-
-LARGEST_WORKLOAD = 1 << 30
-"""Bytes of the largest file of a workload that is read."""
 
 _TOKEN = re.compile(
     r'(?P<string>"(?:\\.|[^"\\\n])*")|(?P<none>//[^\n]*|/\*.*?\*/|\s+)|(?P<sign>.)', re.DOTALL
@@ -64,13 +61,17 @@ class RtAppFile:
             UsageError: it cannot be read or is not rt-app's JSON; file and line are named.
         """
         self.path = path
-        self.text = read_text(Path(path), LARGEST_WORKLOAD)
+        self.text = read_workload_text(Path(path))
         self._root = self._load()
         for place, key in self._members():
             if not key.startswith(_EVENTS) and key not in (*_PROPERTIES, "loop", "phases"):
                 line = self.text[: max(self.text.find(f'"{key}"'), 0)].count("\n") + 1
                 hint = nearest(key, (*_EVENTS, *_PROPERTIES))
                 raise UsageError(f"{path}:{line}: {place}.{key}: unknown key.{hint}")
+
+    def is_plain(self) -> bool:
+        """Return whether the file has the text as it is, not packed or summarised."""
+        return Path(self.path).read_bytes() == self.text.encode()
 
     def _load(self) -> Object:
         try:
@@ -193,6 +194,8 @@ class RtAppFile:
         """Return a name that changes with the content, so that every command line shows it."""
         digest = hashlib.sha256(self.text.encode()).hexdigest()[:8]
         path = Path(self.path)
+        if path.suffix == ".gz":
+            path = path.with_suffix("")
         stem = re.sub(r"[^\w.-]", "_", path.stem)
         return f"{stem}-{digest}{'.slw' if path.suffix == '.slw' else '.json'}"
 

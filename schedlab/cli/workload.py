@@ -20,7 +20,11 @@ TASKS = click.option(
     "--tasks", metavar="PATTERN,...", help="Only tasks with such names, e.g. 'nginx*,php*'."
 )
 OUTPUT = click.option(
-    "--output", required=True, metavar="FILE.slw", type=NEW_FILE, help="The workload file to write."
+    "--output",
+    required=True,
+    metavar="FILE.slw",
+    type=NEW_FILE,
+    help="The workload file to write; FILE.slw.gz is compressed.",
 )
 
 
@@ -132,6 +136,30 @@ def scale(file: Path, clients: str, rate: float, output: Path) -> None:
     _write(editing.scale(read_workload(file), int(number), rate), output)
 
 
+@workload.command("summarise")
+@click.argument("file", type=FILE)
+@OUTPUT
+def summarise(file: Path, output: Path) -> None:
+    """Write a workload with times as distributions: small, and runs wherever the other does."""
+    from schedlab.benchmarks.recorded_file import one_line_each, write_workload_text
+    from schedlab.benchmarks.replay_summary import summarised
+    from schedlab.lab.recording.workload import read_workload
+
+    made = read_workload(file)
+    write_workload_text(output, one_line_each(summarised(made.document())))
+    _wrote(made, output)
+
+
+@workload.command("expand")
+@click.argument("file", type=FILE)
+@OUTPUT
+def expand(file: Path, output: Path) -> None:
+    """Write a summarised or compressed workload as one that programs of its own can read."""
+    from schedlab.lab.recording.workload import read_workload
+
+    _write(read_workload(file), output)
+
+
 @workload.command("merge")
 @click.argument("files", type=FILE, nargs=-1, required=True)
 @OUTPUT
@@ -156,5 +184,9 @@ def _write(made: "RecordedWorkload", output: Path) -> None:
     made.write(output)
     for note in made.recorded.get("notes", []):
         echo(f"note: {note}")
+    _wrote(made, output)
+
+
+def _wrote(made: "RecordedWorkload", output: Path) -> None:
     size = output.stat().st_size
     echo(f"wrote {output}: {len(made.tasks)} tasks, {size / 1e6:.2f} MB")

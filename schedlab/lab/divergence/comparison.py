@@ -11,7 +11,7 @@ from typing import Any
 from schedlab.base.files import read_text
 from schedlab.base.system.interrupt import stoppable
 from schedlab.benchmarks import Case
-from schedlab.benchmarks.rt_app_file import LARGEST_WORKLOAD
+from schedlab.benchmarks.recorded_file import LARGEST_WORKLOAD
 from schedlab.kernels.cache import disk_errors
 from schedlab.lab.divergence.runs import Side, find_divergence, window
 from schedlab.lab.divergence.timeline import Timeline

@@ -3,16 +3,19 @@
 docs/manual/recording.md describes it. `workloads/rt-app-replay.c` runs it.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from schedlab.base.errors import UsageError, writing
-from schedlab.base.files import read_json
-from schedlab.benchmarks.rt_app_file import LARGEST_WORKLOAD
+from schedlab.base.errors import UsageError
+from schedlab.base.files import parse_json
+from schedlab.benchmarks.recorded_file import (
+    one_line_each,
+    read_workload_text,
+    write_workload_text,
+)
 
 VERSION = 1
 _T = TypeVar("_T")
@@ -194,7 +197,11 @@ class RecordedWorkload:
         return max(numbers, default=0)
 
     def write(self, path: Path) -> None:
-        """Write the file."""
+        """Write the file, compressed if its name ends in .gz."""
+        write_workload_text(path, one_line_each(self.document()))
+
+    def document(self) -> dict[str, Mapping[str, Any]]:
+        """Return what the file holds."""
         tasks = {
             task.key: {**task.settings, "loop": 1, "replay": task.words} for task in self.tasks
         }
@@ -206,26 +213,12 @@ class RecordedWorkload:
         }
         shared: dict[str, Mapping[str, Any]]
         shared = {"messages": messages, "barriers": barriers, "items": items}
-        document: dict[str, Mapping[str, Any]] = {
+        return {
             "recorded": {"version": VERSION, **self.recorded},
             "global": {"duration": -1, "calibration": 1},
             **{key: value for key, value in shared.items() if value},
             "tasks": tasks,
         }
-        with writing(path, UsageError):
-            path.write_text(_one_line_each(document))
-
-
-def _one_line_each(document: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return JSON with a line for each member of its objects: a file may have a million items."""
-    parts = []
-    for key, value in document.items():
-        members = (
-            f"  {json.dumps(name)}: {json.dumps(member, separators=(',', ':'))}"
-            for name, member in value.items()
-        )
-        parts.append("\n".join([f" {json.dumps(key)}: {{", ",\n".join(members), " }"]))
-    return "\n".join(["{", ",\n".join(parts), "}", ""])
 
 
 def read_workload(path: Path) -> RecordedWorkload:
@@ -234,7 +227,7 @@ def read_workload(path: Path) -> RecordedWorkload:
     Raises:
         UsageError: it cannot be read, or it is not such a file; file and key are named.
     """
-    document = read_json(path, LARGEST_WORKLOAD)
+    document = parse_json(read_workload_text(path), path)
     try:
         return _workload(document)
     except UsageError as error:
