@@ -143,6 +143,8 @@ def _basis(per: Per) -> str:
 
 
 def _nothing(found: Sequence[TimeSpent]) -> str:
+    if all(part.verdict.effect == 0 for spent in found for part in (spent.whole, *spent.parts)):
+        return "the tasks' time went the same way in all runs of both"
     if all(spent.whole.verdict.interval is None for spent in found):
         return "too few blocks to tell where the time went from noise"
     return "nothing stands out from the noise in where the tasks' time went"

@@ -123,6 +123,15 @@ def test_noise_is_not_named(tmp_path: Path) -> None:
     assert why(few, "patch") == ["Bench: too few blocks to tell where the time went from noise"]
 
 
+@pytest.mark.parametrize("nr_blocks", [1, 8])
+def test_runs_that_are_the_same(tmp_path: Path, nr_blocks: int) -> None:
+    def same(patched: bool, rng: random.Random) -> dict[str, float]:
+        return {"user": SECOND, "lock": SECOND * 0.5}
+
+    report = report_of(tmp_path / "r", same, seconds=lambda patched: 1.0, nr_blocks=nr_blocks)
+    assert why(report, "patch") == ["Bench: the tasks' time went the same way in all runs of both"]
+
+
 def test_a_rate_is_turned_into_time_per_operation(tmp_path: Path) -> None:
     """As long a run, half as many operations: each takes twice the time."""
 
