@@ -8,13 +8,14 @@ import click
 from schedlab.base.duration import seconds
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
-from schedlab.cli.names import BENCHMARK, MACHINE, NEW_FILE, VARIANT
+from schedlab.cli.names import BENCHMARK, KERNEL, MACHINE, NEW_FILE, VARIANT
 from schedlab.cli.numbers import Duration
 from schedlab.cli.one_run import longest_simulation, seed_of_run
 
 if TYPE_CHECKING:
     from schedlab.benchmarks import Case
     from schedlab.machine.model import Machine
+    from schedlab.settings.variant import Variant
 
 
 @click.command("diverge")
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
 @click.argument("second", metavar="B", type=VARIANT)
 @click.option(
     "--machine", required=True, type=MACHINE, metavar="NAME|FILE", help="The machine to simulate."
+)
+@click.option(
+    "--kernel",
+    type=KERNEL,
+    metavar="TREE",
+    help="The kernel of variants that name none, such as 7.3.",
 )
 @click.option("--benchmark", type=BENCHMARK, metavar="NAME[:KEY=VALUE,...]", help="What to run.")
 @click.option(
@@ -52,6 +59,7 @@ def diverge(
     first: str,
     second: str,
     machine: str,
+    kernel: str | None,
     benchmark: str | None,
     workload: Path | None,
     seed: int,
@@ -72,7 +80,7 @@ def diverge(
     """
     from schedlab.settings.variant import parse_variant
 
-    variants = (parse_variant(first), parse_variant(second))
+    variants = (_on(kernel, parse_variant(first)), _on(kernel, parse_variant(second)))
     if variants[0].name == variants[1].name:
         raise UsageError(f"both variants are called {variants[0].name}; rename one of them.")
     if bool(benchmark) == bool(workload):
@@ -97,6 +105,13 @@ def diverge(
         echo(line)
     if output:
         echo(f"wrote {output}")
+
+
+def _on(kernel: str | None, variant: "Variant") -> "Variant":
+    """Return a variant with this kernel, if it names none."""
+    from schedlab.settings.kinds.kernel import Kernel
+
+    return variant if Kernel.of(variant) else variant.model_copy(update={Kernel.key: kernel})
 
 
 def _rt_app(file: Path, machine: "Machine") -> "Case":

@@ -22,6 +22,7 @@ VARIANTS = ("base", "x: NO_WA_IDLE")
         ((*VARIANTS, *BENCHMARK, "--output", "none/both.json"), "there is no folder 'none'"),
         ((*VARIANTS, *BENCHMARK, "--window", "nan"), "--window"),
         ((*VARIANTS, "--benchmark", "HackbenchPipe"), "HackbenchPipe"),
+        ((*VARIANTS, *BENCHMARK, "--kernel", "nope"), "nope"),
     ],
 )
 def test_what_is_refused(
