@@ -62,6 +62,8 @@ class _Table:
     process: int
     files: dict[int, tuple[File, bool]] = field(default_factory=dict)
     """And whether exec() closes it."""
+    users: int = 0
+    """Tasks that have it."""
 
     def lowest_free(self) -> int:
         fd = 0
@@ -143,6 +145,8 @@ class _Tables:
         self._tables: list[_Table] = []
         self._changes: list[tuple[int, int, int, int]] = []
         """Table, descriptor, place, number of the file."""
+        self._made: dict[int, int] = {}
+        """Of new tasks, by their numbers, the flags of clone()."""
         self._in_call: dict[int, File] = {}
         """Of tasks that connect or listen, the socket."""
         self._queues: dict[int, deque[tuple[int, int]]] = {}
@@ -197,8 +201,13 @@ class _Tables:
             process = own.process if own else self._pids[task]
             if process not in self._of_process:
                 self._of_process[process] = self._first(process)
-            self._of_task[task] = self._of_process[process]
+            self._own(task, self._of_process[process])
         return self._of_task[task]
+
+    def _own(self, task: int, table: _Table) -> _Table:
+        table.users += 1
+        self._of_task[task] = table
+        return table
 
     def _new(self, process: int, files: Mapping[int, tuple[File, bool]], place: int) -> _Table:
         table = _Table(len(self._tables), process)
@@ -289,6 +298,8 @@ class _Tables:
                 self._call(calls, number, place, begins)
             elif what == Kind.FORK:
                 self._fork(number)
+            elif what == Kind.NEW_TASK:
+                self._made[int(self._events.one[number])] = int(self._events.two[number])
             elif what == Kind.EXEC:
                 self._exec(number)
             else:
@@ -300,7 +311,7 @@ class _Tables:
         for number in np.flatnonzero(~moves).tolist():
             yield int(calls.enter[number]), int(Kind.CALL), number
             yield int(calls.exit[number]), int(Kind.CALL), number
-        for kind in (Kind.FORK, Kind.EXEC, Kind.TCP_STATE):
+        for kind in (Kind.FORK, Kind.NEW_TASK, Kind.EXEC, Kind.TCP_STATE):
             yield from ((place, int(kind), place) for place in self._events.of(kind).tolist())
 
     def _call(self, calls: DescriptorCalls, number: int, place: int, begins: bool) -> None:
@@ -381,20 +392,16 @@ class _Tables:
         if parent < 0 or child < 0:
             return
         table = self._table(parent)
-        if self._shares(int(pids[0][0]), int(pids[1][0]), place):
-            self._of_task[child] = table
+        if self._shares(int(pids[0][0]), int(pids[1][0])):
+            self._own(child, table)
         else:
-            self._of_task[child] = self._new(int(pids[1][0]), table.files, place)
+            self._own(child, self._new(int(pids[1][0]), table.files, place))
             self._of_process[int(pids[1][0])] = self._of_task[child]
 
-    def _shares(self, parent: int, child: int, place: int) -> bool:
+    def _shares(self, parent: int, child: int) -> bool:
         """Return whether a new task has the descriptors of the one that made it."""
-        made = self._events.of(Kind.NEW_TASK)
-        last = int(np.searchsorted(made, place)) - 1
-        while last >= 0:
-            if int(self._events.one[made[last]]) == child:
-                return bool(self._events.two[made[last]] & _SHARED)
-            last -= 1
+        if child in self._made:
+            return bool(self._made.pop(child) & _SHARED)
         tasks = self._setup.tasks
         both = parent in tasks and child in tasks
         return both and tasks[parent].process == tasks[child].process
@@ -405,9 +412,9 @@ class _Tables:
         if task < 0:
             return
         table = self._table(task)
-        shared = any(other is table for each, other in self._of_task.items() if each != task)
-        if shared:
-            table = self._of_task[task] = self._new(int(pid[0]), table.files, place)
+        if table.users > 1:
+            table.users -= 1
+            table = self._own(task, self._new(int(pid[0]), table.files, place))
         if int(pid[0]) in self._setup.roots and self._setup.inherited:
             kept = set(self._setup.inherited)
         else:
