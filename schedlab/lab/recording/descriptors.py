@@ -104,6 +104,23 @@ def find_descriptor_calls(events: Events, lives: Lives) -> DescriptorCalls:
     )
 
 
+def descriptor_notes(setup: Setup | None) -> Iterator[str]:
+    """Yield what is missing of a trace that has calls on descriptors."""
+    looks = (setup.descriptors_before, setup.descriptors_after) if setup else ()
+    seen = [each for look in looks for own in look.values() for each in own.values()]
+    sockets = any(each.inode and not each.is_pipe for each in seen)
+    if not seen:
+        yield (
+            "The trace does not say which pipe or socket each descriptor was as it began, as"
+            " `schedlab record` does: only those made later are known."
+        )
+    elif setup and sockets and not setup.peers and not setup.ports:
+        yield (
+            "ss (iproute2) or nsenter was missing where it was recorded: of sockets the other ends"
+            " are not known."
+        )
+
+
 @dataclass
 class Moved:
     """Calls that moved bytes over pipes and connections."""

@@ -26,6 +26,7 @@ from schedlab.lab.recording.causes import (
 )
 from schedlab.lab.recording.choice import Choice
 from schedlab.lab.recording.closure import without_costs
+from schedlab.lab.recording.descriptors import descriptor_notes
 from schedlab.lab.recording.events import (
     FUTEX_IS_PRIVATE,
     Context,
@@ -304,6 +305,8 @@ class Inference:
                 "The trace does not say which tasks are of one process: futexes at one address of"
                 " two processes count as one."
             )
+        if self.events.of(Kind.CALL).size:
+            notes += descriptor_notes(self.events.setup)
         if self.pieces.lost:
             notes.append(
                 f"{self.pieces.lost:,} times a CPU leaves another task than it went to: switches"

@@ -71,6 +71,18 @@ def test_tcp_sockets_are_one_connection_by_their_ports() -> None:
     assert not made_of(other, write(5), receive(6)).messages
 
 
+def test_what_is_not_known_of_descriptors_is_noted() -> None:
+    known = two_processes(descriptors_before=sockets(7, 8), peers={7: 8, 8: 7})
+    for setup, missing in (
+        (known, ""),
+        (replace(known, peers={}), "ss (iproute2) or nsenter was missing"),
+        (two_processes(), "which pipe or socket each descriptor was"),
+    ):
+        notes = " ".join(made_of(setup, write(5)).recorded["notes"])
+        assert missing in notes
+        assert missing or ("descriptor" not in notes and "ss (" not in notes)
+
+
 def test_what_is_peeked_at_is_not_received() -> None:
     known = two_processes(descriptors_before=sockets(7, 8), peers={7: 8, 8: 7})
     peek = syscall(25_000, 26_000, 1, B, "recvfrom", "fd=6 ubuf=9 size=999 flags=2", 100)
