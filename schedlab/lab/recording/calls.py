@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from schedlab.lab.recording.events import Events, Kind, Numbers
-from schedlab.lab.recording.pieces import Lives, task_key
+from schedlab.lab.recording.events import Numbers
+from schedlab.lab.recording.pieces import task_key
 from schedlab.lab.recording.worked import Worked
 
 
@@ -73,15 +73,3 @@ def measured_calls(
     """Return calls with what their tasks worked before and within them."""
     began, over = work.worked(task, enter), work.worked(task, exit_)
     return Calls(task, enter, exit_, began, np.maximum(over - began, 0), letter, amount)
-
-
-def find_yields(events: Events, lives: Lives) -> tuple[Numbers, Numbers, Numbers]:
-    """Return the task, the beginning and the end of each sched_yield() that the trace shows."""
-    place = np.flatnonzero(np.isin(events.kind, np.array([Kind.YIELD, Kind.YIELD_DONE])))
-    task = lives.task(events.current[place], place)
-    place, task = place[task >= 0], task[task >= 0]
-    order = np.argsort(task_key(task, place), kind="stable")
-    place, task = place[order], task[order]
-    begins = events.kind[place] == int(Kind.YIELD)
-    opens = np.flatnonzero(begins[:-1] & ~begins[1:] & (task[:-1] == task[1:]))
-    return task[opens], place[opens], place[opens + 1]

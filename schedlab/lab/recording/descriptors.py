@@ -13,7 +13,7 @@ from enum import IntEnum
 import numpy as np
 
 from schedlab.lab.recording.events import CHANNELS, Call, Events, Kind, Numbers, TcpState
-from schedlab.lab.recording.pieces import Lives, Spans, task_key
+from schedlab.lab.recording.pieces import Lives, Spans, find_spans, task_key
 from schedlab.lab.recording.setup import Descriptor, Setup
 
 _CLOSE_ON_EXEC = 0x80000
@@ -90,17 +90,11 @@ class DescriptorCalls(Spans):
 
 def find_descriptor_calls(events: Events, lives: Lives) -> DescriptorCalls:
     """Return the calls that have to do with descriptors."""
-    place = np.flatnonzero(np.isin(events.kind, np.array([Kind.CALL, Kind.CALL_DONE])))
-    task = lives.task(events.current[place], place)
-    place, task = place[task >= 0], task[task >= 0]
-    order = np.argsort(task_key(task, place), kind="stable")
-    place, task = place[order], task[order]
-    begins = events.kind[place] == int(Kind.CALL)
-    opens = np.flatnonzero(begins[:-1] & ~begins[1:] & (task[:-1] == task[1:]))
-    enter, done = place[opens], place[opens + 1]
+    calls = find_spans(events, lives, [Kind.CALL], Kind.CALL_DONE)
+    enter = calls.enter
     return DescriptorCalls(
-        *(task[opens], enter, done),
-        *(events.one[enter], events.two[enter], events.three[enter], events.two[done]),
+        *(calls.task, enter, calls.exit),
+        *(events.one[enter], events.two[enter], events.three[enter], events.two[calls.exit]),
     )
 
 

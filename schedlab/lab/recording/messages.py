@@ -12,7 +12,7 @@ import numpy as np
 from schedlab.lab.recording.causes import CAUSES, OUTSIDE, TASK
 from schedlab.lab.recording.descriptors import find_moved
 from schedlab.lab.recording.events import Call, Events, Flags, Kind, Numbers
-from schedlab.lab.recording.pieces import Lives, Spans, task_key
+from schedlab.lab.recording.pieces import Lives, Spans, find_spans, task_key
 from schedlab.lab.recording.waits import Waits
 
 
@@ -58,18 +58,11 @@ class Transfers(Spans):
 
 def find_transfers(events: Events, lives: Lives) -> Transfers:
     """Return the calls of a trace whose beginning and end it shows."""
-    sides = (Kind.SEND, Kind.RECEIVE, Kind.MESSAGE_DONE)
-    place = np.flatnonzero(np.isin(events.kind, np.array(sides)))
-    task = lives.task(events.current[place], place)
-    order = np.argsort(task_key(task, place), kind="stable")
-    place, task = place[order], task[order]
-    kind = events.kind[place]
-    begins = kind != int(Kind.MESSAGE_DONE)
-    opens = np.flatnonzero(begins[:-1] & ~begins[1:] & (task[:-1] == task[1:]) & (task[:-1] >= 0))
-    enter, done = place[opens], place[opens + 1]
+    calls = find_spans(events, lives, [Kind.SEND, Kind.RECEIVE], Kind.MESSAGE_DONE)
+    enter = calls.enter
     found = Transfers(
-        *(task[opens], enter, done, kind[opens] == int(Kind.SEND)),
-        *(events.two[enter], events.one[enter], events.one[done]),
+        *(calls.task, enter, calls.exit, events.kind[enter] == int(Kind.SEND)),
+        *(events.two[enter], events.one[enter], events.one[calls.exit]),
     )
     return found.chosen(found.bytes > 0).and_more(_of_host(events, lives))
 

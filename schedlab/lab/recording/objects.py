@@ -5,9 +5,9 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from schedlab.lab.recording.calls import Calls, find_yields, measured_calls
+from schedlab.lab.recording.calls import Calls, measured_calls
 from schedlab.lab.recording.causes import CAUSES, ITEM, LOCK_HELD, MEETING, MESSAGE, TASK
-from schedlab.lab.recording.events import CHANNELS, Flags, Numbers
+from schedlab.lab.recording.events import CHANNELS, Flags, Kind, Numbers
 from schedlab.lab.recording.futexes import (
     FutexCalls,
     Hold,
@@ -19,7 +19,7 @@ from schedlab.lab.recording.futexes import (
 from schedlab.lab.recording.gates import find_gates
 from schedlab.lab.recording.loops import Loops
 from schedlab.lab.recording.messages import Transfers, arrived, find_transfers, whole_channels
-from schedlab.lab.recording.pieces import Spans, task_key
+from schedlab.lab.recording.pieces import Spans, find_spans, task_key
 from schedlab.lab.recording.services import Row, Service, find_services
 from schedlab.lab.recording.waits import Waits
 from schedlab.lab.recording.worked import Worked
@@ -283,9 +283,9 @@ class Shared:
 
     def _yields(self) -> Spans:
         work = self._work
-        task, enter, exit_ = find_yields(work.events, work.pieces.lives)
-        seen = work.taken[task] & (enter < exit_)
-        return Spans(task[seen], enter[seen], exit_[seen])
+        found = find_spans(work.events, work.pieces.lives, [Kind.YIELD], Kind.YIELD_DONE)
+        seen = work.taken[found.task]
+        return Spans(found.task[seen], found.enter[seen], found.exit[seen])
 
     def _held_around(self, yields: Spans) -> Steps:
         """Return where tasks took and gave back locks, which nobody waited for, around yields."""

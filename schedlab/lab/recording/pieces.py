@@ -1,5 +1,8 @@
 """Which task ran where and when: the pieces of time between the switches of each CPU."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +33,7 @@ class Pieces:
     until: Numbers
     stop: Numbers
     """Why it ended (Stop); -1 where the trace ends, or where a switch was lost."""
-    lives: "Lives"
+    lives: Lives
     lost: int
     """Switches whose task is not the one that was switched to before."""
 
@@ -62,6 +65,18 @@ class Spans:
         there = np.maximum(at, 0)
         within = (at >= 0) & (self.task[there] == task) & (self.exit[there] >= place)
         return np.where(within, at, -1)
+
+
+def find_spans(events: Events, lives: Lives, begins: Sequence[Kind], done: Kind) -> Spans:
+    """Return the calls of which a trace shows the beginning and the end, by the kinds of these."""
+    place = np.flatnonzero(np.isin(events.kind, np.array([*begins, done])))
+    task = lives.task(events.current[place], place)
+    place, task = place[task >= 0], task[task >= 0]
+    order = np.argsort(task_key(task, place), kind="stable")
+    place, task = place[order], task[order]
+    begun = events.kind[place] != int(done)
+    opens = np.flatnonzero(begun[:-1] & ~begun[1:] & (task[:-1] == task[1:]))
+    return Spans(task[opens], place[opens], place[opens + 1])
 
 
 def find_pieces(events: Events) -> Pieces:
