@@ -16,10 +16,11 @@ from schedlab.base.words import listing
 from schedlab.kernels import EngineChanged, KernelError
 from schedlab.kernels.engine import Engine
 from schedlab.kernels.facts import changed_facts
+from schedlab.kernels.headers import included_sources
 from schedlab.kernels.patches import FileChange, Patch
 from schedlab.kernels.process import output
 from schedlab.kernels.shelf import Base, Shelf
-from schedlab.kernels.unseen import in_vain, new_source
+from schedlab.kernels.unseen import in_vain, lost_options, new_source
 
 UNMATCHED = "unmatched.txt"
 """In make's output folder: what scripts/unmatched prints."""
@@ -224,19 +225,20 @@ def _units(engine: Engine, known: Path, tree: Path) -> list[str]:
 def _limits(base: Base, objects: Path, other: Base, engine: Engine) -> Iterator[str]:
     """Yield what a tree asks more than another, in vain, and its sources that nothing includes."""
     changes = []
-    read = _read_of_tree(objects, base.tree)
-    for path, mine in sorted(read):
+    for path, mine in sorted(_read_of_tree(objects, base.tree)):
         known = other.tree / path
         if _differ(known, mine):
             before = str(known) if known.is_file() else "/dev/null"
             text = output(["diff", "-U3", before, str(mine)])[1].splitlines()[2:]
             changes.append(FileChange(path=path, text=text))
+    if lost := lost_options(base.name, base.tree, engine):
+        yield lost
     patch = Patch(f"{base.name}, compared with {other.name}", tuple(changes))
     yield from in_vain(patch, engine)
-    paths = {path for path, _ in read}
+    included = included_sources(base.tree, engine.sources)
     for source in sorted((base.tree / "kernel/sched").glob("**/*.c")):
         path = str(source.relative_to(base.tree))
-        if path not in paths and not (other.tree / path).exists():
+        if path not in included and not (other.tree / path).exists():
             yield new_source(patch.name, path)
 
 

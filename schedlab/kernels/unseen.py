@@ -42,6 +42,8 @@ def unseen(patch: Patch, engine: Engine) -> Iterator[str]:
             continue
         if not re.search(rf'#\s*include\s+["<](?:\S*/)?{re.escape(name)}[">]', added):
             yield new_source(patch.name, change.path)
+    if strange := _strange_options(patch, engine):
+        yield _off(patch.name, strange)
     yield from in_vain(patch, engine)
 
 
@@ -54,9 +56,7 @@ def new_source(name: str, path: str) -> str:
 
 
 def in_vain(patch: Patch, engine: Engine) -> Iterator[str]:
-    """Yield what the sources that are compiled ask in vain: options, initcalls, limits."""
-    if strange := _strange_options(patch, engine):
-        yield _off(patch.name, strange)
+    """Yield what the sources that are compiled ask in vain: initcalls, and what has limits."""
     for change in patch.changes:
         for call in _uncalled(change, engine):
             yield f"{patch.name}: {change.path}: the simulator does not call its {call}()."

@@ -810,7 +810,8 @@ def test_ones_own_tree_is_compared_with_the_nearest_one_of_debians(lab: FakeLab)
     shown = lab.call("kernel", "show", "6.12")[1]
     assert "compared with  debian-6.12 (Linux 6.12.1)\n  facts        the same\n" in shown
     lost = "/* calls: fair.c|f||@one ( ) ; a ; @two ( ) ; */ int there;\natomic_t looks;\n"
-    write_tree(lab.tree, more=lost)
+    write_tree(lab.tree, more=f'{lost}#if 0\n#include "part.c"\n#endif')
+    (lab.tree / "kernel/sched/part.c").write_text("int part;\n")
     fair = lab.tree / "kernel/sched/fair.c"
     fair.write_text(fair.read_text().replace("int here;", "int there_is;"))
     (lab.tree / "kernel/sched/extra.c").write_text("int extra;\n")
@@ -820,6 +821,7 @@ def test_ones_own_tree_is_compared_with_the_nearest_one_of_debians(lab: FakeLab)
     assert "beside debian-6.12 (Linux 6.12.1) the engine finds it without A_FACT" in said
     assert "6.12, compared with debian-6.12: atomic_t is a new word whose line" in said
     assert "kernel/sched/extra.c is a new source that nothing includes" in said
+    assert "part.c" not in said, "what another configuration includes"
     shown = lab.call("kernel", "show", "6.12")[1]
     assert "  met less often one in f()\n" in shown
     assert "  facts        without A_FACT (kernel/sched/fair.c)" in shown
