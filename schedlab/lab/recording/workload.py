@@ -4,7 +4,7 @@ docs/manual/recording.md describes it. `workloads/rt-app-replay.c` runs it.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -114,6 +114,8 @@ def read_words(words: str, where: str) -> Iterator[tuple[str, int]]:
             raise UsageError(f"{where}: '{word[:20]}' is not a word of a replay.")
         if len(found[2]) > _MOST_DIGITS or int(found[2] or 0) > _LONGEST_NS:
             raise UsageError(f"{where}: '{word[:20]}': a time is longer than a day.")
+        if found[1] == GRID and not int(found[2]):
+            raise UsageError(f"{where}: '{word[:20]}': a grid of 0 ns has no next point.")
         yield found[1], int(found[2] or 0)
 
 
@@ -316,14 +318,17 @@ def _check_once(made: RecordedWorkload) -> None:
 
 def _check_numbers(made: RecordedWorkload) -> None:
     """Refuse words that name what the file does not have."""
-    limits = {SEND: len(made.messages), RECEIVE: len(made.messages), BARRIER: len(made.barriers)}
-    limits |= {PUT: len(made.items), SERVE: max((item.pool for item in made.items), default=0)}
+    messages = range(1, len(made.messages) + 1)
+    known: dict[str, Container[int]] = {SEND: messages, RECEIVE: messages}
+    known[BARRIER] = range(1, len(made.barriers) + 1)
+    known[PUT] = range(1, len(made.items) + 1)
+    known[SERVE] = {item.pool for item in made.items}
     named = {SEND: "message", RECEIVE: "message", BARRIER: "barrier", PUT: "item", SERVE: "pool"}
     every = [(f"tasks.{task.key}", task.steps()) for task in made.tasks]
     every += [(f"items.{at}", made.item_steps(at)) for at in range(1, len(made.items) + 1)]
     for where, steps in every:
         for letter, number in steps:
-            if letter in limits and not 1 <= number <= limits[letter]:
+            if letter in known and number not in known[letter]:
                 raise UsageError(f"{where}: there is no {named[letter]} {number}.")
 
 

@@ -93,6 +93,14 @@ def hostile(recorded: Json | None = None, items: Json | None = None, **more: Any
             hostile(items={"1": {"pool": 1, "replay": "1"}}, **{"a-1": "p1 p1"}),
             "item 1 is put more",
         ),
+        (hostile(**{"a-1": "t0"}), "a-1: 't0': a grid of 0 ns has no next point"),
+        (
+            hostile(
+                items={"1": {"pool": 1, "replay": "1"}, "2": {"pool": 3, "replay": "1"}},
+                **{"a-1": "p1 p2 q2"},
+            ),
+            "a-1: there is no pool 2",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_file(tmp_path: Path, document: str, message: str) -> None:
