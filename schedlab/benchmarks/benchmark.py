@@ -20,6 +20,7 @@ from schedlab.benchmarks.energy import energy_metric
 from schedlab.benchmarks.exhibits import Curve
 from schedlab.benchmarks.metric import NONE_OF_IT, Metric, comparable
 from schedlab.benchmarks.model import Model
+from schedlab.benchmarks.replay import Recording
 from schedlab.benchmarks.server import ADDRESS, ONE_MACHINE, Ends, Place, Server
 from schedlab.benchmarks.sizes import amount, count, span
 from schedlab.benchmarks.tool import Tool
@@ -248,6 +249,8 @@ class Benchmark:
     """What the names of published benchmarks begin with that have these metrics."""
     replays: Callable[..., str] = field(default=lambda **_: "")
     """Returns the kind of recording that a case with these parameters replays; empty: none."""
+    recording: Callable[..., Recording] = field(default=lambda **_: Recording())
+    """Returns what reports have to say of that recording."""
     curves: tuple[Curve, ...] = ()
     """How sweeps over its parameters are shown, where a report has more than their means."""
     own: bool = False
@@ -338,6 +341,11 @@ class Case:
         """Return the kind of recording it replays; empty where it is none."""
         return self.benchmark.replays(**self._own)
 
+    @property
+    def recording(self) -> Recording:
+        """Return what reports have to say of the recording it replays."""
+        return self.benchmark.recording(**self._own)
+
     def with_energy(self) -> "Case":
         """Return the case as a machine runs it whose energy is known."""
         return replace(self, besides=(energy_metric(self._own_metrics),))
@@ -389,6 +397,7 @@ def benchmark(
     grows: str = "",
     alike: str = "",
     replays: Callable[..., str] = lambda **_: "",
+    recording: Callable[..., Recording] = lambda **_: Recording(),
     curves: Sequence[Curve] = (),
 ) -> Callable[[Build], Build]:
     """Register a command builder as a benchmark; its docstring becomes the summary.
@@ -397,7 +406,8 @@ def benchmark(
     machine's sizes, such as `cpus/2`. `grows` names the one that is a number of things to do, with
     which the running time grows in proportion. `alike` is what the names of published benchmarks
     begin with whose metrics are these. `replays` returns the kind of recording that it replays
-    (schedlab/benchmarks/replay.py). `curves` say how sweeps over its parameters are shown.
+    (schedlab/benchmarks/replay.py), `recording` what reports have to say of it. `curves` say
+    how sweeps over its parameters are shown.
     """
 
     def register(build: Build) -> Build:
@@ -421,6 +431,7 @@ def benchmark(
             grows=grows,
             alike=alike,
             replays=replays,
+            recording=recording,
             curves=tuple(curves),
         )
         return build

@@ -6,6 +6,7 @@ original and its replay simulated on the same machine.
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -18,6 +19,8 @@ KINDS: Mapping[str, str] = {
     HAND_OVERS: "waits that other tasks end, without messages",
     TIMED: "waits for timers, devices and the world outside",
 }
+REPLAY_TIME = "time"
+"""The metric of a replay that a task which waits for the clock can set alone."""
 NOT_MEASURED = "how far replays of this kind are off has not been measured"
 _RARE = 1_000_000
 """ns of work for each wait, from which on a workload is mostly work."""
@@ -26,6 +29,41 @@ _SOME = 1.0
 _WORD = re.compile(r"([wrst@dlbpg])|(?<![^ ])(\d+)")
 _HANDS_OVER = "wlbpg"
 """Words for which tasks wait for each other; an item of a pool is waited for once."""
+
+
+_CLOCK = re.compile(r"(?<![^ ])([std@])(\d+)")
+_MOSTLY = 0.9
+"""The part of a replay's time from which on a task that waits for the clock sets it."""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What a report has to say of a recording, beside the kind of its replay."""
+
+    asleep: float = 0.0
+    """Seconds for which a task waits for the clock, whatever the scheduler does, at most."""
+    sleeper: str = ""
+    """The task that does."""
+
+    def about_time(self, seconds: float | None) -> str:
+        """Return why a replay's `time` says little; empty: it may say something."""
+        if not seconds or self.asleep < _MOSTLY * seconds:
+            return ""
+        return (
+            f"{self.sleeper} waits for the clock for {self.asleep:.4g} s of it (timers, sleeps,"
+            " devices, arrivals), so it can hardly change: judge by other metrics"
+        )
+
+
+def longest_sleep(tasks: Iterable[tuple[str, str]]) -> tuple[float, str]:
+    """Return for how many seconds a task waits for the clock at most, and its name."""
+    longest = (0, "")
+    for name, words in tasks:
+        now = 0
+        for letter, number in _CLOCK.findall(words):
+            now = max(now, int(number)) if letter == "@" else now + int(number)
+        longest = max(longest, (now, name))
+    return longest[0] / 1e9, longest[1]
 
 
 def kind_of_replay(words: Iterable[str]) -> str:

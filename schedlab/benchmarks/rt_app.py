@@ -18,6 +18,7 @@ from schedlab.base.errors import HostError, IncompleteRun, UsageError
 from schedlab.benchmarks.benchmark import Command, Output, Values, benchmark
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.model import Model
+from schedlab.benchmarks.replay import REPLAY_TIME
 from schedlab.benchmarks.rt_app_file import RtAppFile
 from schedlab.benchmarks.tool import Tool
 from schedlab.kernels.native import PROGRAM, schedlab_load
@@ -38,7 +39,7 @@ SLACK = Metric("slack", unit="us", better="higher", label="Slack, mean (us)", si
 RUN = Metric("run", unit="us", better="lower", label="Time for the work of a phase (us)")
 PERF = Metric("perf", unit="loops", better="higher", label="Work done in a phase (loops)")
 PERIOD = Metric("period", unit="us", better="lower", label="Duration of a phase (us)")
-TIME = Metric("time", unit="s", better="lower", label="Time for all recorded work (s)")
+TIME = Metric(REPLAY_TIME, unit="s", better="lower", label="Time for all recorded work (s)")
 WORK_RATE = Metric(
     "work_rate", unit="CPUs", better="higher", label="Recorded work done at a time (CPUs)"
 )
@@ -102,10 +103,10 @@ def _replay_figures(description: RtAppFile) -> dict[Metric, str]:
         found[WORK_RATE] = _FIGURES[WORK_RATE]
     if description.hands_over():
         found |= _WOKEN
-    classes = description.request_classes()
-    if classes:
+    enough, classes = description.request_classes()
+    if enough:
         found |= {metric: _FIGURES[metric] for metric in (REQUEST, REQUEST_P99)}
-    for name in classes if len(classes) > 1 else ():
+    for name in classes:
         found |= {
             _of_class(metric, name): f"request of {name} {figure}"
             for metric, figure in ((REQUEST, "mean"), (REQUEST_P99, "p99"))
@@ -246,6 +247,7 @@ def _replay(description: RtAppFile) -> Command:
     defaults={"file": ""},
     model=rt_app_model,
     replays=lambda file: RtAppFile(file).replay_kind(),
+    recording=lambda file: RtAppFile(file).recording(),
 )
 def rt_app(file: str) -> Sequence[Command]:
     """Threads as a file of rt-app describes them (`--workload FILE.json`)."""

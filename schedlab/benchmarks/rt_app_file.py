@@ -14,7 +14,7 @@ from typing import Any
 from schedlab.base.errors import UsageError, nearest
 from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.recorded_file import read_workload_text
-from schedlab.benchmarks.replay import kind_of_replay
+from schedlab.benchmarks.replay import Recording, kind_of_replay, longest_sleep
 
 _TOKEN = re.compile(
     r'(?P<string>"(?:\\.|[^"\\\n])*")|(?P<none>//[^\n]*|/\*.*?\*/|\s+)|(?P<sign>.)', re.DOTALL
@@ -39,8 +39,9 @@ _BEGINS = re.compile(r"(?:^| )[st@]\d")
 _SERVES = re.compile(r"(?:^| )q(\d+)")
 _CLASSES = 8
 """Of requests, at most, each with metrics of its own."""
-_FEWEST = 10
-"""Requests of such a class."""
+FEWEST_REQUESTS = 100
+"""Of a run, for a figure of them: of fewer, the 99th percentile is the longest one itself, and one
+that comes late moves the mean by more than a hundredth of its own time."""
 
 
 class Object(list[tuple[str, Any]]):
@@ -98,8 +99,16 @@ class RtAppFile:
         words = [words for _, words in [*self._replays(), *self._items()]]
         return kind_of_replay(words) if words else ""
 
-    def request_classes(self) -> list[str]:
-        """Return the names of a replay's tasks that begin requests, by sleeps or arrivals.
+    def recording(self) -> Recording:
+        """Return what a report has to say of the recording that is replayed."""
+        asleep, sleeper = longest_sleep(self._replays())
+        return Recording(asleep=asleep, sleeper=sleeper)
+
+    def request_classes(self) -> tuple[bool, list[str]]:
+        """Return whether a replay has enough requests, and the names of the tasks that begin them.
+
+        Sleeps and arrivals begin requests. The names are of those that begin enough of them, where
+        tasks of several names begin any.
 
         A number in a name is one star, and the name's own number is left out, as in the result.
         What items begin counts for all tasks that may take them.
@@ -114,8 +123,9 @@ class RtAppFile:
             if number:
                 group = re.sub(r"\d+", "*", name.rpartition("-")[0])
                 counts[group] = counts.get(group, 0) + number
-        most = sorted(counts, key=lambda group: -counts[group])
-        return most[:1] + [name for name in most[1:_CLASSES] if counts[name] >= _FEWEST]
+        most = sorted(counts, key=lambda group: -counts[group])[:_CLASSES]
+        named = [name for name in most if counts[name] >= FEWEST_REQUESTS]
+        return sum(counts.values()) >= FEWEST_REQUESTS, named if len(counts) > 1 else []
 
     def works(self) -> bool:
         """Return whether a task or item of a replay works at all."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from schedlab.benchmarks.metric import Better, Metric
-from schedlab.benchmarks.replay import doubts
+from schedlab.benchmarks.replay import REPLAY_TIME, doubts
 from schedlab.counters.times import MEASURED, is_time
 from schedlab.counters.wakeups import is_percentile
 from schedlab.judging.readers import what_was_missing
@@ -204,9 +204,14 @@ def _as_published(outcome: Outcome, beside: Printed | None) -> Outcome:
 
 
 def _of_replay(outcome: Outcome) -> Outcome:
-    """Note, of a change that a replay shows, whether replays of its kind predict changes."""
+    """Note whether a replay's time is the clock's, and replays of its kind predict changes."""
     verdict = outcome.verdict
-    if not outcome.case.replays or verdict.effect is None or verdict.word == "no effect":
+    if not outcome.case.replays or verdict.effect is None:
+        return outcome
+    if outcome.metric.name == REPLAY_TIME:
+        clock = outcome.case.recording.about_time(verdict.base_mean)
+        outcome = _noted(outcome, clock) if clock else outcome
+    if verdict.word == "no effect":
         return outcome
     doubt = doubts(outcome.case.replays)
     return _noted(outcome, doubt) if doubt else outcome

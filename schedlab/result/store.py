@@ -13,7 +13,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,6 +26,7 @@ from schedlab.base.validation import KeptData
 from schedlab.benchmarks import Case
 from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.metric import Metric, in_bounds
+from schedlab.benchmarks.replay import Recording
 from schedlab.machine.model import Machine
 from schedlab.plan.design import Design
 from schedlab.plan.plan import Plan
@@ -102,6 +103,8 @@ class CaseInfo:
     """How long its runs were to take, where the size was fitted to that."""
     replays: str = ""
     """The kind of recording it replays (schedlab/benchmarks/replay.py); empty: none."""
+    recording: Recording = field(default_factory=Recording)
+    """What there is to say of that recording."""
 
 
 class _About(KeptData):
@@ -399,6 +402,7 @@ def describe(case: Case, command: str) -> CaseInfo:
         metrics=case.metrics,
         seconds=case.seconds,
         replays=case.replays,
+        recording=case.recording,
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from schedlab.benchmarks.metric import Metric
+from schedlab.benchmarks.replay import Recording
 from schedlab.lab.order import block_order, stretches
 from schedlab.machine.model import Machine, Topology
 from schedlab.plan.plan import BenchmarkEntry, Blocks, Judging, Plan
@@ -72,6 +73,7 @@ class Bench:
     caveats: tuple[str, ...] = ()
     benchmark: str = ""
     replays: str = ""
+    recording: Recording = field(default_factory=Recording)
     summary: str = "Threads of one process over pipes."
 
     def info(self) -> CaseInfo:
@@ -83,6 +85,7 @@ class Bench:
             params={"loops": 20_000},
             metrics=(self.metric, *self.further),
             replays=self.replays,
+            recording=self.recording,
         )
 
 

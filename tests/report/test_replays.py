@@ -14,6 +14,7 @@ from schedlab.benchmarks.replay import (
     TIMED,
     WORK,
     Changes,
+    Recording,
     describe_fidelity,
     doubts,
     kind_of_replay,
@@ -114,6 +115,24 @@ def test_a_report_says_it_before_the_figures_and_beside_the_verdict(
     assert bool(doubts(kind)) != bool(predicts and predicts.predicted)
 
 
+@pytest.mark.parametrize(("asleep", "said"), [(9.5, True), (5.0, False)])
+def test_a_verdict_on_the_time_of_sleeps_says_so(asleep: float, said: bool, tmp_path: Path) -> None:
+    """The bench takes 10 s."""
+    bench = Bench("server", "x", replays=WORK, recording=Recording(asleep, "redis-7"))
+    store = make_store(tmp_path / "r", [bench])
+    report = Report(store, analyse(store))
+    remarks = " ".join(report.remarks(report.others[0]))
+    assert ("redis-7 waits for the clock for 9.5 s of it" in remarks) == said
+
+
+def test_the_longest_sleep_is_a_tasks_own(tmp_path: Path) -> None:
+    file = tmp_path / "x.slw"
+    tasks = [RecordedTask(1, "a", "100 s2000000000 100 @1000 d1"), RecordedTask(2, "b", "@3000")]
+    RecordedWorkload(tasks, {}).write(file)
+    case = find_benchmark("RtApp", "").case(find_machine("smp4"), {"file": str(file)}, "x", "")
+    assert describe(case, "").recording == Recording(2.000000001, "a-1")
+
+
 def test_what_is_no_replay_has_no_such_words(tmp_path: Path) -> None:
     store = make_store(tmp_path / "r", [HACKBENCH])
     assert "eplays" not in " ".join(Report(store, analyse(store)).banners)
@@ -125,7 +144,8 @@ def test_what_is_no_replay_has_no_such_words(tmp_path: Path) -> None:
         (["100"], ["time", "work_rate"]),
         (["y"], ["time"]),
         (["100 >2", "w"], ["time", "work_rate", "wakeup_latency", "wakeup_latency_p99"]),
-        (["100 s5"], ["time", "work_rate", "request", "request_p99"]),
+        (["100 s5 " * 99], ["time", "work_rate"]),
+        (["100 s5 " * 100], ["time", "work_rate", "request", "request_p99"]),
     ],
 )
 def test_a_replay_measures_what_its_tasks_do(
@@ -140,7 +160,7 @@ def test_a_replay_measures_what_its_tasks_do(
 
 def test_requests_have_metrics_by_the_tasks_that_begin_them(tmp_path: Path) -> None:
     file = tmp_path / "x.slw"
-    often, seldom = "100 s5 " * 20, "100 s5"
+    often, seldom = "100 s5 " * 100, "100 s5 " * 99
     made = [RecordedTask(1, "web 1", often), RecordedTask(2, "web 2", often)]
     made += [RecordedTask(3, "db:x", often), RecordedTask(4, "cron", seldom)]
     RecordedWorkload(made, {}).write(file)
