@@ -213,6 +213,17 @@ static bool read_descriptor_call(const struct call *call, const struct part *tex
 	return call->kind != CALL_READ || !(three & MSG_PEEK);
 }
 
+static bool read_sets(const struct part *text, struct event *event)
+{
+	uint64_t task;
+
+	if (!argument(text, "pid", &task))
+		return false;
+	event->kind = SETS;
+	event->one = (int32_t)task;
+	return true;
+}
+
 bool read_syscall(const struct part *name, enum side side, const struct part *text,
 		  struct event *event)
 {
@@ -226,6 +237,8 @@ bool read_syscall(const struct part *name, enum side side, const struct part *te
 		event->kind = FUTEX_DONE;
 		return side == CALL_BEGINS ? read_futex(text, event) : read_result(text, &event->one);
 	}
+	if (part_is(name, "sched_setaffinity") || part_is(name, "sched_setattr"))
+		return side == CALL_BEGINS && read_sets(text, event);
 	call = find_call(name);
 	if (!call)
 		return false;

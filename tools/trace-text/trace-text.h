@@ -34,6 +34,7 @@ enum kind {
 	NEW_TASK = 24,
 	EXEC = 25,
 	TCP_STATE = 26,
+	SETS = 27,
 };
 
 /* What a system call does with descriptors; also as there. */

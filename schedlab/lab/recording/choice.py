@@ -7,7 +7,8 @@ from fnmatch import fnmatch
 
 import numpy as np
 
-from schedlab.lab.recording.events import Events, Flags, Kind
+from schedlab.lab.recording.events import Events, Flags
+from schedlab.lab.recording.families import family_of
 from schedlab.lab.recording.pace import Speeds
 from schedlab.lab.recording.pieces import Lives
 
@@ -56,9 +57,4 @@ def chosen_tasks(events: Events, lives: Lives, choice: Choice) -> Flags:
     taken = np.array([choice.takes(name) for name, _ in lives.known(events)], bool)
     if not events.setup or not events.setup.roots:
         return taken
-    family = set(events.setup.roots)
-    forks = events.of(Kind.FORK)
-    for parent, child in zip(events.one[forks].tolist(), events.two[forks].tolist(), strict=True):
-        if parent in family:
-            family.add(child)
-    return taken & np.isin(lives.pid, np.array(sorted(family)))
+    return taken & family_of(events, lives, events.setup.roots)

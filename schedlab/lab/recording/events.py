@@ -43,6 +43,7 @@ class Kind(IntEnum):
     NEW_TASK = 24  # task, flags of clone()
     EXEC = 25  # task
     TCP_STATE = 26  # own port, the other's port, TcpState
+    SETS = 27  # task whose CPUs or clamps are set, 0: the caller's own
 
 
 class Call(IntEnum):

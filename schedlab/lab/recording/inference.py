@@ -34,6 +34,7 @@ from schedlab.lab.recording.events import (
     Kind,
     Numbers,
 )
+from schedlab.lab.recording.families import unseen_changes
 from schedlab.lab.recording.gates import ONE_CALL
 from schedlab.lab.recording.objects import Left, Shared, Steps, split_items, unsafe
 from schedlab.lab.recording.pace import Speeds
@@ -248,15 +249,13 @@ class Inference:
         return ids
 
     def _settings(self, task: int, births: Mapping[int, tuple[int, int]]) -> dict[str, Any]:
-        pid = int(self.pieces.lives.pid[task])
         priority = self.work.priorities[task]
         settings: dict[str, Any] = {}
         if 0 <= priority < 100:
             settings |= {"policy": "SCHED_FIFO", "priority": max(99 - priority, 1)}
         elif priority not in (-1, 120):
             settings["priority"] = priority - 120
-        setup = self.events.setup
-        own = setup.tasks.get(pid) if setup else None
+        setup, own = self.events.setup, self.work.settings[task]
         if setup and own:
             if own.cpus != setup.cpus:
                 settings["cpus"] = list(parse_cpulist(own.cpus))
@@ -299,6 +298,12 @@ class Inference:
             notes.append(
                 f"{reused:,} process numbers were used again: all tasks of one number have the last"
                 " one's name and priority."
+            )
+        if changes := unseen_changes(self.events, self.pieces.lives, self.taken):
+            notes.append(
+                f"{changes:,} calls of sched_setaffinity() or sched_setattr() while it was"
+                " recorded: a trace does not show which CPUs or clamps they set, so that the tasks"
+                " keep those of before. `taskset -c 1 schedlab record -- COMMAND` sets them before."
             )
         if self._without_processes():
             notes.append(

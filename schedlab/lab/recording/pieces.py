@@ -126,12 +126,17 @@ class Lives:
         """Number the lives that ran, by their process numbers and places, from 0."""
         born = events.of(Kind.FORK)
         self._forks = np.sort(task_key(events.two[born], born))
-        self._lives = np.unique(self._keys(pid, place))
+        self._lives = np.unique(self.keys(pid, place))
 
     @property
     def pid(self) -> Numbers:
         """Return the process number of each task."""
         return self._lives >> _SHIFT
+
+    @property
+    def key(self) -> Numbers:
+        """Return the key of each task, as keys() has it."""
+        return self._lives
 
     def known(self, events: Events) -> list[tuple[str, int]]:
         """Return the name and the priority of each task."""
@@ -141,16 +146,25 @@ class Lives:
 
     def task(self, pid: Numbers, place: Numbers) -> Numbers:
         """Return whose life it is at a place of the trace; -1 where that one never ran."""
-        keys = self._keys(pid, place)
+        keys = self.keys(pid, place)
         if not len(self._lives):
             return np.full(len(keys), -1)
         at = np.minimum(np.searchsorted(self._lives, keys), len(self._lives) - 1)
         return np.where(self._lives[at] == keys, at, -1)
 
-    def _keys(self, pid: Numbers, place: Numbers) -> Numbers:
+    def keys(self, pid: Numbers, place: Numbers) -> Numbers:
+        """Return keys of whose life it is at places: one for each life, also of who never ran."""
         before = np.searchsorted(self._forks, task_key(pid, place), "right")
         earlier = np.searchsorted(self._forks, task_key(pid, np.zeros_like(pid)), "left")
         return task_key(pid, before - earlier)
+
+    def first(self, pid: int) -> int:
+        """Return the key of the life with which the trace begins."""
+        return pid << _SHIFT
+
+    def last(self, pid: int) -> int:
+        """Return the key of the life with which the trace ends."""
+        return int(self.keys(np.array(pid), np.array(LAST_PLACE)))
 
 
 @dataclass

@@ -27,6 +27,7 @@ _WANTED = (
     *("timer:hrtimer_expire_entry", "timer:hrtimer_expire_exit", "power:cpu_frequency"),
     *("syscalls:sys_enter_futex", "syscalls:sys_exit_futex"),
     *("syscalls:sys_enter_sched_yield", "syscalls:sys_exit_sched_yield"),
+    *("syscalls:sys_enter_sched_setaffinity", "syscalls:sys_enter_sched_setattr"),
     *("task:task_newtask", "sched:sched_process_exec", "sock:inet_sock_set_state"),
 )
 _MOVES = (

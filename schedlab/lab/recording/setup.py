@@ -16,6 +16,7 @@ HEAD = "# schedlab recording: "
 """How the line of a trace begins that holds this, as JSON."""
 _LOOK = r"""
 cd /proc || exit
+echo "looks:$$"
 grep -Hs -e '^Tgid:' -e '^Cpus_allowed_list:' [0-9]*/task/[0-9]*/status
 grep -Hs . [0-9]*/task/[0-9]*/stat
 grep -Hs '^0::' [0-9]*/cgroup
@@ -94,12 +95,17 @@ class Setup:
     """Of TCP sockets: the own port and the other's, 0 of one that listens."""
     inherited: Sequence[int] = ()
     """The descriptors with which the command began."""
+    came: Sequence[int] | None = None
+    """Tasks that were seen only after the trace; None: it is not known which."""
+    given: TaskSetup | None = None
+    """What a command begins with."""
 
     def joined(self, later: "Setup") -> "Setup":
         """Return it with the tasks that came meanwhile, and all descriptors that were seen."""
         return replace(
             self,
             tasks={**later.tasks, **self.tasks},
+            came=sorted(later.tasks.keys() - self.tasks.keys()),
             descriptors_after=later.descriptors_before,
             peers={**self.peers, **later.peers},
             ports={**self.ports, **later.ports},
@@ -108,7 +114,10 @@ class Setup:
     def restricted(self, root: int | None, cgroup: str) -> "Setup":
         """Return it for a workload of one task and what it starts, or of one cgroup."""
         if root is not None:
-            return replace(self, roots=(root,), restricted_to="the command")
+            first = {root: replace(self.given, process=root)} if self.given else {}
+            came = self.came and [pid for pid in self.came if pid != root]
+            tasks = {**self.tasks, **first}
+            return replace(self, tasks=tasks, came=came, roots=(root,), restricted_to="the command")
         if not cgroup:
             return self
         path = cgroup_path(cgroup)
@@ -137,7 +146,10 @@ class Setup:
             name: {pid: _short(own) for pid, own in getattr(self, name).items()}
             for name in ("descriptors_before", "descriptors_after")
         }
-        plain = asdict(replace(self, machine=None, descriptors_before={}, descriptors_after={}))
+        plain = asdict(
+            replace(self, machine=None, descriptors_before={}, descriptors_after={}, given=None)
+        )
+        del plain["given"]
         return {"version": 1, **plain, **looked, "machine": machine}
 
 
@@ -154,9 +166,12 @@ def look(system: System) -> Setup:
     text = system.capture(("sh", "-c", _LOOK), timeout=_LONGEST).stdout
     found: dict[int, _Found] = {}
     cgroups: dict[int, str] = {}
+    looks = 0
     for line in text.splitlines():
         place, _, rest = line.partition(":")
         parts = place.split("/")
+        if place == "looks":
+            looks = int(rest)
         if parts[-1] == "cgroup":
             cgroups[int(parts[0])] = rest.removeprefix("0::")
             continue
@@ -179,7 +194,10 @@ def look(system: System) -> Setup:
     }
     online = system.read_or("/sys/devices/system/cpu/online", "")
     seen = system.capture(("sh", "-c", _DESCRIPTORS), timeout=_LONGEST).stdout
-    return replace(_descriptors(seen), kernel=system.kernel_release(), cpus=online, tasks=tasks)
+    given = tasks.pop(looks, None)
+    known = _descriptors(seen)
+    release = system.kernel_release()
+    return replace(known, kernel=release, cpus=online, tasks=tasks, given=given)
 
 
 def _descriptors(text: str) -> Setup:
@@ -249,7 +267,7 @@ def read_setup(document: Any) -> Setup | None:
             parse_cpulist(task.cpus)
         roots = [int(pid) for pid in document["roots"]]
         words = str(document["restricted_to"])
-        described = document.get("machine")
+        described, came = document.get("machine"), document.get("came")
         machine = None if described is None else Machine.model_validate(described)
         return Setup(
             *(str(document["kernel"]), str(document["cpus"]), tasks, roots, words, machine),
@@ -261,6 +279,7 @@ def read_setup(document: Any) -> Setup | None:
                 for inode, (own, peer) in document.get("ports", {}).items()
             },
             inherited=tuple(int(fd) for fd in document.get("inherited", ())),
+            came=None if came is None else [int(pid) for pid in came],
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
         return None

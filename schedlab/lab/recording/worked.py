@@ -8,6 +8,7 @@ import numpy as np
 from schedlab.base.errors import UsageError
 from schedlab.lab.recording.choice import Choice, chosen_tasks
 from schedlab.lab.recording.events import Events, Kind, Numbers
+from schedlab.lab.recording.families import settings_of
 from schedlab.lab.recording.interrupts import Interrupts
 from schedlab.lab.recording.pace import Pace
 from schedlab.lab.recording.pieces import find_pieces, merge_pieces, task_key
@@ -39,6 +40,7 @@ class Worked:
         self.names = [name for name, _ in known]
         self.priorities = [priority for _, priority in known]
         self.taken = chosen_tasks(events, self.pieces.lives, choice)
+        self.settings = settings_of(events, self.pieces.lives)
         if not np.any(self.taken):
             raise UsageError("no task of the trace matches; `--tasks` takes patterns of names.")
         total = np.concatenate([[0], np.cumsum(self.spent)])
@@ -128,11 +130,8 @@ class Worked:
 
     def likes(self) -> list[Hashable]:
         """Return of each task its name without numbers, and what is set for it."""
-        setup = self.events.setup
         found: list[Hashable] = []
-        known = zip(self.pieces.lives.pid.tolist(), self.names, self.priorities, strict=True)
-        for pid, name, priority in known:
-            own = setup.tasks.get(pid) if setup else None
+        for own, name, priority in zip(self.settings, self.names, self.priorities, strict=True):
             place = replace(own, process=0) if own else None
             found.append((group_of(name), priority, place))
         return found

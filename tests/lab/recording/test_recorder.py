@@ -26,6 +26,7 @@ from schedlab.lab.recording.setup import (
     look_at_machine,
     read_setup,
 )
+from schedlab.lab.recording.workload import RecordedWorkload
 from tests.helpers.traces import Line, fork, perf_script, switch, waking
 
 IDLE, A, B, C = ("swapper/0", 0), ("a", 10), ("web server", 11), ("kworker/0:1", 12)
@@ -176,6 +177,7 @@ def test_a_setup_comes_back_from_its_line() -> None:
     seen = {10: {3: Descriptor(7, is_pipe=True), 4: Descriptor(8, closes=True), 5: Descriptor()}}
     seen[11] = {0: Descriptor(closes=True)}
     more = {"descriptors_before": seen, "descriptors_after": seen, "inherited": (0, 1)}
+    more["came"] = [12]
     known = setup_of(roots=[10], peers={8: 9}, ports={7: (80, 0)}, **more)
     assert read_setup(json.loads(json.dumps(known.document()))) == known
     assert read_setup(json.loads(json.dumps(setup.document()))) == setup
@@ -208,6 +210,55 @@ def test_what_a_task_starts_belongs_to_it_and_keeps_its_settings(tmp_path: Path)
         "web_server-11": {"cpus": [0], "instance": 0},
     }
     assert made.recorded["kernel"] == "6.12"
+
+
+def imported(tmp_path: Path, setup: Setup, lines: list[Line]) -> RecordedWorkload:
+    file = tmp_path / "x.txt"
+    text = "".join(f"{perf_script(line)}\n" for line in lines)
+    file.write_text(f"{HEAD}{json.dumps(setup.document())}\n{text}")
+    return infer(read_trace(file), Choice(), "x")
+
+
+def test_a_command_begins_with_what_the_lab_has(host: LocalSystem, tmp_path: Path) -> None:
+    had = os.sched_getaffinity(0)
+    one = max(had)
+    os.sched_setaffinity(0, {one})
+    try:
+        _, output = recorded(host, Request(1, ("true",)), tmp_path)
+    finally:
+        os.sched_setaffinity(0, had)
+    setup = read_trace(output).setup
+    assert setup and setup.tasks[setup.roots[0]].cpus == str(one)
+    assert setup.tasks[setup.roots[0]].process == setup.roots[0]
+
+
+def test_tasks_that_nobody_looked_at_have_what_their_parents_have(tmp_path: Path) -> None:
+    setup = Setup("6.12", "0-1", {10: TaskSetup(10, "1", uclamp=(0, 512))}, [10], came=[])
+    own = {"cpus": [1], "util_min": 0, "util_max": 512}
+    made = imported(tmp_path, setup, LINES)
+    assert {task.key: dict(task.settings) for task in made.tasks} == {
+        "a-10": own,
+        "web_server-11": {**own, "instance": 0},
+    }
+    assert "sched_setaffinity" not in " ".join(made.recorded["notes"])
+    call = Line(700, 0, *A, "sys_enter_sched_setaffinity", "pid: 0x00000000, len: 0x00000008")
+    notes = imported(tmp_path, setup, [*LINES[:3], call, *LINES[3:]]).recorded["notes"]
+    assert "1 calls of sched_setaffinity()" in " ".join(notes)
+
+
+def test_a_process_number_of_a_command_that_a_stranger_gets_stays_out(tmp_path: Path) -> None:
+    stranger = ("stranger", 50)
+    lines = [
+        *LINES[:4],
+        switch(2_000, 0, A, "S", B),
+        switch(3_000, 0, B, "X", stranger),
+        fork(3_500, 0, stranger, ("other", 11)),
+        switch(4_000, 0, stranger, "S", ("other", 11)),
+        switch(9_000, 0, ("other", 11), "S", IDLE),
+    ]
+    setup = Setup("6.12", "0-1", {10: TaskSetup(10, "0-1")}, [10], came=[])
+    made = imported(tmp_path, setup, lines)
+    assert {task.name for task in made.tasks} == {"a", "web_server"}
 
 
 def test_a_damaged_head_is_told(tmp_path: Path) -> None:

@@ -1,0 +1,61 @@
+"""Who started whom in a trace, by lives of process numbers: what was set, and who belongs together.
+
+A process number may be used again; a task begins with what was set for the task that forked it.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from schedlab.lab.recording.events import Events, Flags, Kind
+from schedlab.lab.recording.pieces import Lives
+from schedlab.lab.recording.setup import Setup, TaskSetup
+
+
+def settings_of(events: Events, lives: Lives) -> list[TaskSetup | None]:
+    """Return what was set for each task, as far as it was seen: of itself, or of who forked it."""
+    setup = events.setup
+    if not setup:
+        return [None] * len(lives.pid)
+    known = {_seen_life(setup, lives, pid): own for pid, own in setup.tasks.items()}
+    for parent, child in _forks(events, lives):
+        if child not in known and parent in known:
+            known[child] = known[parent]
+    return [known.get(key) for key in lives.key.tolist()]
+
+
+def family_of(events: Events, lives: Lives, roots: Sequence[int]) -> Flags:
+    """Return which tasks are of these process numbers, or were started by them."""
+    setup = events.setup
+    family = {_seen_life(setup, lives, pid) if setup else lives.first(pid) for pid in roots}
+    for parent, child in _forks(events, lives):
+        if parent in family:
+            family.add(child)
+    return np.isin(lives.key, np.array(sorted(family), np.int64))
+
+
+def unseen_changes(events: Events, lives: Lives, taken: Flags) -> int:
+    """Return how many calls of chosen tasks set CPUs or clamps that nobody looked at afterwards."""
+    places = events.of(Kind.SETS)
+    if not events.setup or not len(places):
+        return 0
+    calls = lives.task(events.current[places], places)
+    own = (calls >= 0) & taken[calls]
+    whose = np.where(events.one[places] > 0, events.one[places], events.current[places])
+    seen = np.isin(whose, np.array(events.setup.came or (), np.int64))
+    return int(np.count_nonzero(own & ~seen))
+
+
+def _seen_life(setup: Setup, lives: Lives, pid: int) -> int:
+    """Return the life that was looked at: the first one before the trace, the last one after it."""
+    first = lives.first(pid)
+    if setup.came is None:
+        return first if np.any(lives.key == first) else lives.last(pid)
+    return lives.last(pid) if pid in setup.came else first
+
+
+def _forks(events: Events, lives: Lives) -> Iterator[tuple[int, int]]:
+    """Yield the lives of parents and children in order."""
+    forks = events.of(Kind.FORK)
+    parents, children = (lives.keys(pids[forks], forks) for pids in (events.one, events.two))
+    return zip(parents.tolist(), children.tolist(), strict=True)
