@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from schedlab.base.errors import UsageError
 from schedlab.lab.recording.events import DEFAULT_PRIORITY, Events, Numbers
 
 EVENT = np.dtype(
@@ -21,6 +22,8 @@ _FARTHEST = 86_400 * 10**9
 """ns from the middle of the trace."""
 _EXACT = 1 << 53
 """Up to this a real number holds each ns; clocks of the day are beyond it."""
+_FARTHEST_BACK = 100_000_000
+"""ns that the clock of a CPU may go back: by more, sorting mixes up what came when."""
 _APART = 1_000_000
 """ns that clocks of CPUs may be apart: up to that the file's order says what came first."""
 
@@ -46,7 +49,11 @@ class Columns:
         self.earlier.setdefault(pid, []).append((name, priority))
 
     def sorted(self) -> Events:
-        """Return the events by time, with what is wrong about them; there is one at least."""
+        """Return the events by time, with what is wrong about them; there is one at least.
+
+        Raises:
+            UsageError: the clock of a CPU goes back too far.
+        """
         every = np.concatenate(self.pieces)
         self.pieces.clear()
         ns, cpu, current, one, two, three = (
@@ -71,9 +78,12 @@ class Columns:
             ns, cpu, current, one, two, three, kind, context = (c[~far] for c in columns)
         if int(ns.max()) > _EXACT:
             ns -= ns.min()
-        back = _goes_back(ns, cpu)
+        back, farthest = _goes_back(ns, cpu)
         if back:
-            notes.append(f"The clock of a CPU goes back {back:,} times; its events were sorted.")
+            notes.append(
+                f"The clock of a CPU goes back {back:,} times, by {farthest / 1e6:,.3f} ms at most;"
+                " its events were sorted."
+            )
         if back or np.any(np.maximum.accumulate(ns) - ns > _APART):
             order = np.argsort(ns, kind="stable")
             in_order = (c[order] for c in (ns, cpu, kind, context, current, one, two, three))
@@ -87,7 +97,17 @@ class Columns:
         )
 
 
-def _goes_back(ns: Numbers, cpu: Numbers) -> int:
+def _goes_back(ns: Numbers, cpu: Numbers) -> tuple[int, int]:
+    """Return how often the clock of a CPU goes back in the file's order, and how far at most."""
     order = np.argsort(cpu, kind="stable")
-    same = np.diff(cpu[order]) == 0
-    return int(np.count_nonzero((np.diff(ns[order]) < 0) & same))
+    by = np.where(np.diff(cpu[order]) == 0, -np.diff(ns[order]), 0)
+    farthest = int(by.max(initial=0))
+    if farthest > _FARTHEST_BACK:
+        at = order[int(by.argmax())]
+        raise UsageError(
+            f"the clock of CPU {cpu[at]} goes back by {farthest / 1e9:,.3f} s after"
+            f" {ns[at] / 1e9:.6f} s: what came when is not known.\n"
+            "  Cut the file there, or record with a clock that nobody sets (perf record -k"
+            " CLOCK_MONOTONIC, ftrace's trace_clock `mono`)."
+        )
+    return int(np.count_nonzero(by > 0)), farthest

@@ -18,7 +18,7 @@ from schedlab.base.system.process import Exit, Launch
 from schedlab.counters.tracepoints import TRACEFS, tracepoint_file
 from schedlab.lab.recording.anonymous import anonymous, without_data
 from schedlab.lab.recording.reading import perf_text
-from schedlab.lab.recording.setup import HEAD, cgroup_path, look, look_at_machine
+from schedlab.lab.recording.setup import HEAD, NOBODY, cgroup_path, look, look_at_machine
 
 _NEEDED = ("sched:sched_switch", "sched:sched_waking")
 _WANTED = (
@@ -92,8 +92,8 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
     events = _events(system, () if asked.light else (*_MOVES, *_CALLS))
     if asked.command and system.which(asked.command[0]) is None:
         raise HostError(f"{asked.command[0]}: this program was not found.")
-    if asked.cgroup and not system.exists(f"/sys/fs/cgroup{cgroup_path(asked.cgroup)}"):
-        raise HostError(f"--cgroup {asked.cgroup}: there is no such cgroup in /sys/fs/cgroup.")
+    if asked.cgroup:
+        _check_cgroup(system, asked.cgroup)
     before = look(system)
     launch = Launch(_argv(system, asked, events, folder), folder / "out", folder / "err")
     end = system.execute(launch)
@@ -102,6 +102,10 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
     if not data.exists() or not data.stat().st_size:
         raise IncompleteRun(f"perf recorded nothing: {_last(said)}")
     setup = before.joined(look(system)).restricted(_root_pid(said), asked.cgroup)
+    if asked.cgroup and setup.roots == NOBODY:
+        raise IncompleteRun(
+            f"--cgroup {asked.cgroup}: it had no task, neither before nor after the recording."
+        )
     listed = re.findall(r"^schedlab: descriptor (\d+)$", said, re.MULTILINE)
     inherited = tuple(map(int, listed))
     setup = replace(setup, machine=look_at_machine(system), inherited=inherited)
@@ -143,6 +147,26 @@ def _events(system: System, named: Sequence[str]) -> list[str]:
         )
     calls = (f"syscalls:sys_{side}_{call}" for call in named for side in ("enter", "exit"))
     return [*_NEEDED, *filter(there, (*_WANTED, *calls))]
+
+
+def _check_cgroup(system: System, named: str) -> None:
+    """Refuse what is not a cgroup of version 2: of others it is not seen which tasks they have."""
+    path = cgroup_path(named)
+    place = f"/sys/fs/cgroup{path}"
+    give = (
+        "\n  Give the path that /proc/PID/cgroup has after `0::` for a task of the cgroup, e.g."
+        " --cgroup /system.slice/nginx.service."
+    )
+    if {"..", "."} & set(path.split("/")):
+        raise HostError(f"--cgroup {named}: `.` and `..` are not followed.{give}")
+    if not system.exists(place):
+        raise HostError(f"--cgroup {named}: there is no such cgroup in /sys/fs/cgroup.{give}")
+    if not system.exists(f"{place}/cgroup.controllers"):
+        raise HostError(
+            f"--cgroup {named}: {place} is not a cgroup of version 2, of which alone a recording"
+            f" knows the tasks.{give}\n  On a host with version 1 alone, record all tasks, and"
+            " choose by `schedlab workload import --tasks 'nginx*'`."
+        )
 
 
 def _argv(system: System, asked: Request, events: Sequence[str], folder: Path) -> tuple[str, ...]:

@@ -14,6 +14,8 @@ from schedlab.machine.standin import completed
 
 HEAD = "# schedlab recording: "
 """How the line of a trace begins that holds this, as JSON."""
+NOBODY = (0,)
+"""The roots of a cgroup without tasks."""
 _LOOK = r"""
 cd /proc || exit
 echo "looks:$$"
@@ -126,7 +128,7 @@ class Setup:
             for pid, task in self.tasks.items()
             if task.cgroup == path or task.cgroup.startswith(f"{path.rstrip('/')}/")
         ]
-        return replace(self, roots=sorted(within) or (0,), restricted_to=f"cgroup {path}")
+        return replace(self, roots=sorted(within) or NOBODY, restricted_to=f"cgroup {path}")
 
     def without_names(self) -> "Setup":
         """Return it with cgroups by numbers."""

@@ -130,6 +130,25 @@ def test_a_cgroup_that_is_not_there_is_not_recorded(host: LocalSystem, tmp_path:
         record(host, Request(1.0, cgroup="/nosuch"), tmp_path, tmp_path / "out.gz")
 
 
+def test_what_is_not_a_cgroup_of_version_2_is_refused_at_once(
+    host: LocalSystem, tmp_path: Path
+) -> None:
+    (tmp_path / "root/sys/fs/cgroup/cpu/web").mkdir(parents=True)
+    for named, why in (("..", "not followed"), ("/a/../b", "not followed"), ("/cpu/web", "on 2")):
+        with pytest.raises(HostError, match=f"{why}(.|\n)*after `0::`"):
+            record(host, Request(1.0, cgroup=named), tmp_path, tmp_path / "out.gz")
+    assert not (tmp_path / "told").exists()
+
+
+def test_a_cgroup_without_tasks_makes_no_recording(host: LocalSystem, tmp_path: Path) -> None:
+    empty = tmp_path / "root/sys/fs/cgroup/empty"
+    empty.mkdir(parents=True)
+    (empty / "cgroup.controllers").write_text("")
+    with pytest.raises(IncompleteRun, match="--cgroup empty: it had no task"):
+        record(host, Request(0.01, cgroup="empty"), tmp_path, tmp_path / "out.gz")
+    assert not (tmp_path / "out.gz").exists()
+
+
 def test_names_are_replaced_everywhere_but_the_kernels(host: LocalSystem, tmp_path: Path) -> None:
     _, output = recorded(host, Request(0.01, anonymous=True), tmp_path)
     text = gzip.decompress(output.read_bytes()).decode()

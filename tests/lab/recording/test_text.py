@@ -115,7 +115,16 @@ def test_lost_events_are_told() -> None:
 def test_a_clock_that_goes_back_is_told_and_sorted() -> None:
     events = read([TWO_TASKS[1], TWO_TASKS[0], *TWO_TASKS[2:]])
     assert np.all(np.diff(events.ns) >= 0)
-    assert "goes back 1 times" in events.notes[0]
+    assert "goes back 1 times, by 0.001 ms at most" in events.notes[0]
+
+
+def test_a_clock_that_is_set_back_is_refused() -> None:
+    later = [line._replace(ns=line.ns + 10**10) for line in TWO_TASKS]
+    set_back = [line._replace(ns=line.ns + 5 * 10**9) for line in TWO_TASKS]
+    with pytest.raises(
+        UsageError, match=r"clock of CPU 0 goes back by 5\.000 s after 10\.000005 s"
+    ):
+        read([*later, *set_back])
 
 
 def test_a_clock_of_the_day_is_read_and_one_that_jumps_is_told() -> None:
