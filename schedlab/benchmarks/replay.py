@@ -9,8 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from schedlab.base.validation import Data, load_toml
+from schedlab.base.words import listing
 
 WORK, MESSAGES, HAND_OVERS, TIMED = "work", "messages", "hand-overs", "timers"
 KINDS: Mapping[str, str] = {
@@ -21,6 +23,10 @@ KINDS: Mapping[str, str] = {
 }
 REPLAY_TIME = "time"
 """The metric of a replay that a task which waits for the clock can set alone."""
+EDITS = ("trimmed", "scaled")
+"""Keys of a file's `recorded` that say how the workload was changed."""
+SMALL = 0.1
+"""Effects below it are not to be judged by replays; docs/studies/replay.md has what they showed."""
 NOT_MEASURED = "how far replays of this kind are off has not been measured"
 _RARE = 1_000_000
 """ns of work for each wait, from which on a workload is mostly work."""
@@ -32,6 +38,8 @@ _HANDS_OVER = "wlbpg"
 
 
 _CLOCK = re.compile(r"(?<![^ ])([std@])(\d+)")
+_MOST_NOTES = 12
+_LONGEST_NOTE = 400
 _MOSTLY = 0.9
 """The part of a replay's time from which on a task that waits for the clock sets it."""
 
@@ -44,6 +52,22 @@ class Recording:
     """Seconds for which a task waits for the clock, whatever the scheduler does, at most."""
     sleeper: str = ""
     """The task that does."""
+    notes: tuple[str, ...] = ()
+    """The file's own, on what its trace lacked, and how it was changed since."""
+    probe: bool | None = None
+    """Whether it was imported with --probe; None: the file does not say."""
+
+    def lacks(self) -> str:
+        """Return sentences on what the recording lacks, and how it was changed; or nothing."""
+        said = []
+        if self.probe is None:
+            said.append("The file does not say whether it was imported with --probe.")
+        elif not self.probe:
+            said.append("It was imported without --probe, and is off by more.")
+        said += self.notes[:_MOST_NOTES]
+        if more := len(self.notes) - _MOST_NOTES:
+            said += [f"And {more} more notes (`schedlab workload show`)."] if more > 0 else []
+        return " ".join(said)
 
     def about_time(self, seconds: float | None) -> str:
         """Return why a replay's `time` says little; empty: it may say something."""
@@ -53,6 +77,14 @@ class Recording:
             f"{self.sleeper} waits for the clock for {self.asleep:.4g} s of it (timers, sleeps,"
             " devices, arrivals), so it can hardly change: judge by other metrics"
         )
+
+
+def notes_of(recorded: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what a file says of its recording, as sentences of one line."""
+    given = recorded.get("notes")
+    notes = [str(note) for note in given] if isinstance(given, list) else []
+    notes += [f"Since then {key}: {recorded[key]}." for key in EDITS if recorded.get(key)]
+    return tuple(" ".join(note.split())[:_LONGEST_NOTE] for note in notes)
 
 
 def longest_sleep(tasks: Iterable[tuple[str, str]]) -> tuple[float, str]:
@@ -124,8 +156,8 @@ class Fidelity(Data):
     moves: Off
     changes: Changes | None = None
 
-    def levels(self) -> str:
-        """Return a sentence on the figures of replays beside their originals'."""
+    def levels(self, where: str) -> str:
+        """Return sentences on the figures of replays beside their originals'."""
         figures = {"time": self.time, "work done at a time": self.rate}
         figures |= {"switches": self.switches, "wakeups": self.wakeups}
         figures["moves between CPUs"] = self.moves
@@ -134,6 +166,7 @@ class Fidelity(Data):
         return (
             f"Replays of {number} known workload{'s' if number > 1 else ''} of this kind, imported"
             f" with --probe, were off by, in the middle (at worst): {', '.join(said)}."
+            f" {where}"
         )
 
     def about_changes(self) -> str:
@@ -161,14 +194,26 @@ class FidelityFile(Data):
     kernel: tuple[str, ...]
     kind: dict[str, Fidelity]
 
+    def where(self) -> str:
+        """Return a sentence on where it was measured."""
+        return (
+            f"That was measured in the simulator, on {listing(self.machine)} (kernels"
+            f" {listing(self.kernel)}), with traces that it wrote itself: other machines, and"
+            " recordings of hosts, may be off by more."
+        )
+
 
 FIDELITY_FILE = Path(__file__).with_name("replay_fidelity.toml")
 
 
 @cache
+def _measured() -> FidelityFile:
+    return load_toml(FIDELITY_FILE, FidelityFile)
+
+
 def measured_fidelity() -> Mapping[str, Fidelity]:
     """Return what has been measured, by kind of replay."""
-    return load_toml(FIDELITY_FILE, FidelityFile).kind
+    return _measured().kind
 
 
 def describe_fidelity(kind: str) -> str:
@@ -176,7 +221,8 @@ def describe_fidelity(kind: str) -> str:
     found = measured_fidelity().get(kind)
     changes = found.about_changes() if found else NOT_MEASURED
     said = f"{changes[0].upper()}{changes[1:]}."
-    return f"{found.levels()} {said}" if found else said
+    said += f" Effects below {_part(SMALL)} are not to be judged by replays."
+    return f"{found.levels(_measured().where())} {said}" if found else said
 
 
 def doubts(kind: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from schedlab.base.errors import UsageError, nearest
 from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.recorded_file import read_workload_text
-from schedlab.benchmarks.replay import Recording, kind_of_replay, longest_sleep
+from schedlab.benchmarks.replay import Recording, kind_of_replay, longest_sleep, notes_of
 
 _TOKEN = re.compile(
     r'(?P<string>"(?:\\.|[^"\\\n])*")|(?P<none>//[^\n]*|/\*.*?\*/|\s+)|(?P<sign>.)', re.DOTALL
@@ -102,7 +102,12 @@ class RtAppFile:
     def recording(self) -> Recording:
         """Return what a report has to say of the recording that is replayed."""
         asleep, sleeper = longest_sleep(self._replays())
-        return Recording(asleep=asleep, sleeper=sleeper)
+        about = self._root.get("recorded")
+        about = dict(about) if _is(about) else {}
+        probe = about.get("probe")
+        return Recording(
+            *(asleep, sleeper, notes_of(about)), probe if isinstance(probe, bool) else None
+        )
 
     def request_classes(self) -> tuple[bool, list[str]]:
         """Return whether a replay has enough requests, and the names of the tasks that begin them.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from schedlab.benchmarks.metric import Better, Metric
-from schedlab.benchmarks.replay import REPLAY_TIME, doubts
+from schedlab.benchmarks.replay import REPLAY_TIME, SMALL, doubts
 from schedlab.counters.times import MEASURED, is_time
 from schedlab.counters.wakeups import is_percentile
 from schedlab.judging.readers import what_was_missing
@@ -213,6 +213,8 @@ def _of_replay(outcome: Outcome) -> Outcome:
         outcome = _noted(outcome, clock) if clock else outcome
     if verdict.word == "no effect":
         return outcome
+    if abs(verdict.effect) < SMALL:
+        outcome = _noted(outcome, f"replays do not tell effects below {100 * SMALL:g} %")
     doubt = doubts(outcome.case.replays)
     return _noted(outcome, doubt) if doubt else outcome
 

@@ -273,6 +273,9 @@ class Report:
         for kind, labels in kinds.items():
             what = KINDS.get(kind, kind)
             yield f"Replays of recordings: {listing(labels)} ({what}). {describe_fidelity(kind)}"
+        for case in self.cases:
+            if case.info.replays and (lacks := case.info.recording.lacks()):
+                yield f"The recording of {case.info.label}: {lacks}"
 
     @property
     def unit(self) -> str:

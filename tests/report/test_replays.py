@@ -125,6 +125,29 @@ def test_a_verdict_on_the_time_of_sleeps_says_so(asleep: float, said: bool, tmp_
     assert ("redis-7 waits for the clock for 9.5 s of it" in remarks) == said
 
 
+def test_a_report_says_what_a_recording_lacks(tmp_path: Path) -> None:
+    file = tmp_path / "x.slw"
+    about = {"notes": ["1,234 events\nwere lost."], "scaled": "clients x2, rate x1", "probe": False}
+    RecordedWorkload([RecordedTask(1, "a", "100")], about).write(file)
+    case = find_benchmark("RtApp", "").case(find_machine("smp4"), {"file": str(file)}, "x", "")
+    recording = describe(case, "").recording
+    store = make_store(tmp_path / "r", [Bench("server", "x", replays=WORK, recording=recording)])
+    text = " ".join(Report(store, analyse(store)).banners)
+    assert "server: It was imported without --probe, and is off by more. 1,234 events were" in text
+    assert "lost. Since then scaled: clients x2, rate x1." in text
+    assert "measured in the simulator, on hikey960, " in text
+    assert "Effects below 10 % are not to be judged" in text
+    assert "does not say whether" in Recording().lacks()
+
+
+@pytest.mark.parametrize(("effect", "said"), [(1.08, True), (1.2, False)])
+def test_small_effects_of_replays_are_doubted(effect: float, said: bool, tmp_path: Path) -> None:
+    store = make_store(tmp_path / "r", [Bench("s", "x", replays=WORK, effects={"NB-OFF": effect})])
+    report = Report(store, analyse(store))
+    remarks = " ".join(report.remarks(report.others[0]))
+    assert ("replays do not tell effects below 10 %" in remarks) == said
+
+
 def test_the_longest_sleep_is_a_tasks_own(tmp_path: Path) -> None:
     file = tmp_path / "x.slw"
     tasks = [RecordedTask(1, "a", "100 s2000000000 100 @1000 d1"), RecordedTask(2, "b", "@3000")]
