@@ -1,10 +1,13 @@
 """Changing a recorded workload: more clients, faster ones, two in one."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from schedlab.base.errors import UsageError
+from schedlab.benchmarks.replay import EDITS
 from schedlab.lab.recording.workload import (
     ARRIVAL,
     BARRIER,
@@ -27,6 +30,9 @@ from schedlab.lab.recording.workload import (
 )
 
 MOST_TASKS = 10_000
+_SCALED = re.compile(r"clients x(\d{1,9}), rate x(\d+(?:\.\d+)?(?:e[+-]?\d\d)?)")
+_SAME = ("kernel", "machine", "cpus", "probe")
+"""What a merged workload says of its recordings, where all say the same."""
 
 
 def scale(workload: RecordedWorkload, clients: int, rate: float) -> RecordedWorkload:
@@ -41,7 +47,11 @@ def scale(workload: RecordedWorkload, clients: int, rate: float) -> RecordedWork
         )
     fast = workload.edited(_faster(rate)) if rate != 1 else workload
     fast = replace(fast, tasks=[_begun_faster(task, rate) for task in fast.tasks])
-    recorded = {**workload.recorded, "scaled": f"clients x{clients}, rate x{rate:g}"}
+    before = _SCALED.fullmatch(str(workload.recorded.get("scaled", "")))
+    clients_in_all = clients * (int(before[1]) if before else 1)
+    rate_in_all = rate * (float(before[2]) if before else 1.0)
+    scaled = f"clients x{clients_in_all}, rate x{rate_in_all:g}"
+    recorded = {**workload.recorded, "scaled": scaled}
     return replace(_side_by_side([fast] * clients), recorded=recorded)
 
 
@@ -95,12 +105,48 @@ def merge(workloads: Sequence[RecordedWorkload]) -> RecordedWorkload:
     number = sum(len(workload.tasks) for workload in workloads)
     if number > MOST_TASKS:
         raise UsageError(f"together they have {number:,} tasks, more than {MOST_TASKS:,}.")
-    sources = [str(workload.recorded.get("source", "")) for workload in workloads]
+    sources = [_source(workload.recorded) for workload in workloads]
     seconds = max((float(w.recorded.get("seconds", 0)) for w in workloads), default=0.0)
     notes = [str(note) for w in workloads for note in w.recorded.get("notes", [])]
     recorded = {
         "source": " + ".join(sources),
         "seconds": seconds,
+        **_said_by_all([workload.recorded for workload in workloads]),
+        **_waits([workload.recorded for workload in workloads]),
         "notes": list(dict.fromkeys(notes)),
     }
     return replace(_side_by_side(workloads), recorded=recorded)
+
+
+def _source(recorded: Mapping[str, Any]) -> str:
+    """Return where a workload is from, and how it was changed since."""
+    edits = [f"{key} {recorded[key]}" for key in EDITS if recorded.get(key)]
+    source = str(recorded.get("source", ""))
+    return f"{source} ({'; '.join(edits)})" if edits else source
+
+
+def _said_by_all(every: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    first = every[0] if every else {}
+    return {
+        key: first[key]
+        for key in _SAME
+        if key in first and all(about.get(key) == first[key] for about in every)
+    }
+
+
+def _waits(every: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the waits of all together; nothing where one does not say how long they were."""
+    if not all(about.get("waits") and "waited" in about for about in every):
+        return {}
+    whole = sum(float(about["waited"]) for about in every)
+    counts: dict[str, int] = {}
+    long: dict[str, float] = {}
+    for about in every:
+        for cause, found in about["waits"].items():
+            counts[cause] = counts.get(cause, 0) + found["count"]
+            long[cause] = long.get(cause, 0.0) + found["share_of_time"] * about["waited"]
+    waits = {
+        cause: {"count": counts[cause], "share_of_time": round(long[cause] / (whole or 1), 4)}
+        for cause in counts
+    }
+    return {"waited": round(whole, 9), "waits": waits}

@@ -199,7 +199,7 @@ class IdealRun:
         elif letter == GRID:
             task.next = (task.next or task.time) + number
             task.next += max(0, task.time - task.next) // number * number
-            task.time = max(task.time, task.next)
+            task.time = task.ended[task.at] = max(task.time, task.next)
         elif letter == ARRIVAL:
             task.time = max(task.time, number)
         elif letter in ("", SLEEP, DEVICE):

@@ -103,6 +103,8 @@ class Inference:
             "events": len(self.events),
             **({"kernel": setup.kernel} if setup else {}),
             **({"machine": setup.machine.name} if setup and setup.machine else {}),
+            "probe": bool(self.costs),
+            "waited": round(float(np.maximum(waits.ended - waits.began, 0).sum()) / 1e9, 9),
             "waits": self._causes(waits),
             "objects": shared.numbers(),
             "notes": self._notes(),

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from schedlab.benchmarks.replay import EDITS
 from schedlab.lab.recording.causes import CAUSES
 from schedlab.lab.recording.ideal import IdealRun
 from schedlab.lab.recording.workload import (
@@ -50,6 +51,9 @@ def describe(workload: RecordedWorkload) -> Iterator[str]:
         _count(workload.item_steps(number), row)
     work = sum(row[1] for row in groups.values())
     yield f"from {about.get('source', 'somewhere')}, {about.get('seconds', 0):g} s recorded"
+    for key in EDITS:
+        if key in about:
+            yield f"{key}: {about[key]}"
     yield f"{len(workload.tasks)} tasks, {work / 1e9:g} s of work; with a CPU for each task it"
     yield f"takes {run.ns / 1e9:g} s"
     yield ""
@@ -64,7 +68,9 @@ def describe(workload: RecordedWorkload) -> Iterator[str]:
     causes = about.get("waits")
     if isinstance(causes, dict) and causes:
         yield ""
-        yield f"{'what waits were for':58} {'number':>9} {'of time':>8}"
+        head = "what waits were for"
+        head += ", before it was scaled" if "scaled" in about else ""
+        yield f"{head:58} {'number':>9} {'of time':>8}"
         for cause, found in causes.items():
             words = CAUSES.get(cause, cause)
             yield f"{words:58} {found['count']:9} {100 * found['share_of_time']:7.1f}%"

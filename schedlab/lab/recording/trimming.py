@@ -3,18 +3,22 @@
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatch
+from typing import Any
 
 from schedlab.base.errors import UsageError
 from schedlab.lab.recording.ideal import IdealRun
 from schedlab.lab.recording.workload import (
     ARRIVAL,
     BARRIER,
+    DEVICE,
+    GRID,
     LOCK,
     PASS,
     PUT,
     RECEIVE,
     SEND,
     SERVE,
+    SLEEP,
     START,
     TAKE,
     WAIT,
@@ -25,6 +29,8 @@ from schedlab.lab.recording.workload import (
     join_words,
 )
 
+_COUNTS = ("events", "waited", "waits", "objects")
+"""Of the whole recording."""
 Steps = list[tuple[str, int]]
 
 
@@ -65,8 +71,12 @@ def trim(
             if time >= limit:
                 break
             step: tuple[str, int] | None = (letter, number)
-            if letter == "":
+            if letter in ("", SLEEP, DEVICE):
                 step = (letter, min(number, limit - time))
+            elif letter == ARRIVAL:
+                step = (letter, min(number, limit))
+            elif letter == GRID and (run.ended(task, at) or 0) > limit:
+                step = (SLEEP, limit - time)
             elif letter in (WAKE, START) and number not in kept:
                 step = None
             elif letter in (WAIT, PASS, RECEIVE):
@@ -85,11 +95,12 @@ def trim(
                 steps.append(step)
     made = _with_items(workload, found)
     tasks = [_started(task, workload, kept, run) for task in made.tasks]
+    tasks = [task if task.words else _at_once(task) for task in tasks]
     if not any(task.words for task in tasks):
         names = sorted({task.name for task in workload.tasks})
         shown = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
         raise UsageError(f"no task is left. The recording has: {shown}")
-    recorded = {**workload.recorded, "trimmed": _words(seconds, patterns)}
+    recorded = _provenance(workload.recorded, seconds, patterns)
     return replace(made, tasks=tasks, recorded=recorded, barriers=_sizes(made))
 
 
@@ -164,9 +175,26 @@ def _cut_channels(workload: RecordedWorkload, run: IdealRun, kept: Container[int
     }
 
 
+def _provenance(
+    recorded: Mapping[str, Any], seconds: float | None, patterns: Sequence[str]
+) -> dict[str, Any]:
+    """Return where a trimmed workload is from, without counts of what was cut off."""
+    earlier = recorded.get("trimmed")
+    trimmed = "; ".join([*([str(earlier)] if earlier else []), _words(seconds, patterns)])
+    kept = {key: value for key, value in recorded.items() if key not in _COUNTS}
+    if seconds is not None:
+        kept["seconds"] = min(float(recorded.get("seconds", seconds)), seconds)
+    return {**kept, "trimmed": trimmed}
+
+
 def _words(seconds: float | None, patterns: Sequence[str]) -> str:
     parts = [f"first {seconds:g} s"] if seconds is not None else []
     return ", ".join([*parts, *([f"tasks {' '.join(patterns)}"] if patterns else [])])
+
+
+def _at_once(task: RecordedTask) -> RecordedTask:
+    """Return a task that has nothing to do without the time at which it came."""
+    return replace(task, settings={k: v for k, v in task.settings.items() if k != "delay"})
 
 
 def _started(

@@ -283,6 +283,8 @@ def _check_about(about: Mapping[str, Any]) -> None:
     """Refuse what is not of the type that `show` and `merge` expect."""
     if not _is_number(about.get("seconds", 0)):
         raise UsageError("recorded.seconds: a number is expected.")
+    if not _is_number(about.get("waited", 0)):
+        raise UsageError("recorded.waited: a number is expected.")
     if not isinstance(about.get("notes", []), list):
         raise UsageError("recorded.notes: a list is expected.")
     waits = about.get("waits", {})

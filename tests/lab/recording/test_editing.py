@@ -131,6 +131,54 @@ def test_trim_by_time_leaves_nobody_waiting() -> None:
     }
 
 
+def test_trim_cuts_all_that_goes_on_at_the_moment() -> None:
+    made = workload(
+        a1="1000 s60000000000 1000",
+        b2="@70000000000 1",
+        c3="500 t1500000 t1500000 5",
+        d4="d90000000",
+    )
+    late = RecordedTask(5, "e", "100", {"delay": 60_000_000})
+    made = replace(made, tasks=[*made.tasks, late])
+    short = trim(made, 2e-3, ())
+    assert [task.words for task in short.tasks] == [
+        *("1000 s1999000", "@2000000", "500 t1500000 s499500", "d2000000", "")
+    ]
+    assert IdealRun(short).ns == 2_000_000
+
+
+def test_edits_keep_where_a_workload_is_from() -> None:
+    about = {
+        **{"source": "x", "seconds": 1.0, "kernel": "6.12", "events": 9, "waited": 3.0},
+        "waits": {"task": {"count": 2, "share_of_time": 1.0}},
+        "notes": ["1,234 events were lost."],
+    }
+    made = replace(PING, recorded=about)
+    scaled = scale(scale(made, 2, 1), 3, 1.5)
+    assert scaled.recorded["scaled"] == "clients x6, rate x1.5"
+    assert any("before it was scaled" in line for line in describe(scaled))
+    short = trim(trim(made, 2e-6, ()), 1e-6, ("a",))
+    assert short.recorded == {
+        **{"source": "x", "seconds": 1e-6, "kernel": "6.12", "notes": about["notes"]},
+        "trimmed": "first 2e-06 s; first 1e-06 s, tasks a",
+    }
+    assert "trimmed: first 2e-06 s; first 1e-06 s, tasks a" in describe(short)
+    other = replace(made, recorded={**about, "waited": 1.0, "waits": {
+        "task": {"count": 1, "share_of_time": 0.5}, "timer": {"count": 5, "share_of_time": 0.5},
+    }})  # fmt: skip
+    both = merge([made, other]).recorded
+    assert both["waits"] == {
+        "task": {"count": 3, "share_of_time": 0.875},
+        "timer": {"count": 5, "share_of_time": 0.125},
+    }
+    assert (both["kernel"], both["notes"]) == ("6.12", about["notes"])
+    part = merge([made, scaled, short]).recorded
+    assert "waits" not in part
+    assert part["source"] == (
+        "x + x (scaled clients x6, rate x1.5) + x (trimmed first 2e-06 s; first 1e-06 s, tasks a)"
+    )
+
+
 def test_trim_by_task_lets_what_others_did_arrive() -> None:
     made = trim(PING, None, ("b",))
     assert {task.key: task.words for task in made.tasks} == {"b-2": "@1000 2000"}
