@@ -1,6 +1,7 @@
 """Files that are not trusted: never more of one is read than it may hold."""
 
 import json
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,18 @@ def read_text(path: Path, most: int) -> str:
 def read_json(path: Path, most: int) -> Any:
     """Return the document in a file of at most `most` bytes; UsageError if it is not JSON."""
     return parse_json(read_text(path, most), path)
+
+
+def need_regular(path: Path) -> None:
+    """Refuse what is no regular file, such as a pipe, which may never come to its end.
+
+    Raises:
+        UsageError: it is none, or cannot be looked at.
+    """
+    with reading(path, UsageError):
+        mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise UsageError(f"{path}: is not a regular file (a pipe, a device or a socket); copy it.")
 
 
 def parse_json(text: str | bytes, path: Path) -> Any:

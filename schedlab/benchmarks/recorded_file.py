@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from schedlab.base.errors import UsageError, reading, writing
-from schedlab.base.files import parse_json
+from schedlab.base.files import need_regular, parse_json
 from schedlab.benchmarks.replay_summary import expanded
 
 LARGEST_WORKLOAD = 1 << 30
@@ -56,6 +56,7 @@ def one_line_each(document: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _unpacked(path: Path) -> str:
+    need_regular(path)
     with reading(path, UsageError), path.open("rb") as file:
         packed = file.read(len(_GZIP)) == _GZIP
     opener = gzip.open if packed else open

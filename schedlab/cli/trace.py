@@ -7,6 +7,7 @@ import click
 
 from schedlab.base.duration import seconds
 from schedlab.base.errors import UsageError, reading
+from schedlab.base.files import need_regular
 from schedlab.cli.echo import echo
 from schedlab.cli.group import Group
 from schedlab.cli.names import FILE, KERNEL, MACHINE, NEW_FILE, VARIANT
@@ -59,6 +60,7 @@ def stats(file: Path, tasks: str | None, machine: str | None, rows: int, html: P
 
     FILE is text of ftrace, trace-cmd or perf script, perf.data, trace.dat, or Perfetto's.
     """
+    need_regular(file)
     with reading(file):
         file.open("rb").close()
 

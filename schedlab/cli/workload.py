@@ -133,7 +133,12 @@ def scale(file: Path, clients: str, rate: float, output: Path) -> None:
     number = clients.removeprefix("x")
     if not number.isdecimal() or not 1 <= int(number) <= editing.MOST_TASKS:
         raise UsageError(f"--clients: '{clients}' is not a whole number such as x2.")
-    _write(editing.scale(read_workload(file), int(number), rate), output)
+    read = read_workload(file)
+    _write(editing.scale(read, int(number), rate), output)
+    if rate != 1 and not editing.timed(read):
+        echo("note: --rate changed nothing: the workload has no sleeps, timers or arrivals")
+    elif rate == 1 and int(number) == 1:
+        echo("note: nothing was changed: give --clients xN, --rate R, or both")
 
 
 @workload.command("summarise")

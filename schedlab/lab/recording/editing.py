@@ -27,10 +27,12 @@ from schedlab.lab.recording.workload import (
     Message,
     RecordedTask,
     RecordedWorkload,
+    checked,
 )
 
 MOST_TASKS = 10_000
 _SCALED = re.compile(r"clients x(\d{1,9}), rate x(\d+(?:\.\d+)?(?:e[+-]?\d\d)?)")
+_TIMED = (SLEEP, GRID, ARRIVAL)
 _SAME = ("kernel", "machine", "cpus", "probe")
 """What a merged workload says of its recordings, where all say the same."""
 
@@ -39,12 +41,14 @@ def scale(workload: RecordedWorkload, clients: int, rate: float) -> RecordedWork
     """Return so many copies of all tasks, side by side; what comes by time comes faster by `rate`.
 
     Raises:
-        UsageError: there would be too many tasks.
+        UsageError: there would be too many tasks, or times longer than a file may have.
     """
     if clients * len(workload.tasks) > MOST_TASKS:
         raise UsageError(
             f"{clients} times {len(workload.tasks)} tasks are more than {MOST_TASKS:,}."
         )
+    if not timed(workload):
+        rate = 1.0
     fast = workload.edited(_faster(rate)) if rate != 1 else workload
     fast = replace(fast, tasks=[_begun_faster(task, rate) for task in fast.tasks])
     before = _SCALED.fullmatch(str(workload.recorded.get("scaled", "")))
@@ -52,13 +56,19 @@ def scale(workload: RecordedWorkload, clients: int, rate: float) -> RecordedWork
     rate_in_all = rate * (float(before[2]) if before else 1.0)
     scaled = f"clients x{clients_in_all}, rate x{rate_in_all:g}"
     recorded = {**workload.recorded, "scaled": scaled}
-    return replace(_side_by_side([fast] * clients), recorded=recorded)
+    return checked(replace(_side_by_side([fast] * clients), recorded=recorded))
+
+
+def timed(workload: RecordedWorkload) -> bool:
+    """Return whether anything comes by time, which a rate changes."""
+    return any(task.delay for task in workload.tasks) or any(
+        letter in _TIMED for steps in workload.all_steps() for letter, _ in steps
+    )
 
 
 def _faster(rate: float) -> Callable[[str, int], tuple[str, int]]:
     def edit(letter: str, number: int) -> tuple[str, int]:
-        timed = letter in (SLEEP, GRID, ARRIVAL)
-        return letter, max(1, round(number / rate)) if timed else number
+        return letter, max(1, round(number / rate)) if letter in _TIMED else number
 
     return edit
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from schedlab.base.errors import UsageError, reading
+from schedlab.base.files import need_regular
 from schedlab.base.system.installed import need_programs
 from schedlab.lab.recording.events import Events
 from schedlab.lab.recording.perfetto import read_perfetto
@@ -32,6 +33,7 @@ def read_trace(path: Path) -> Events:
         UsageError: it cannot be read, is of another kind, or has no event of the scheduler.
     """
     cut: list[str] = []
+    need_regular(path)
     with reading(path), path.open("rb") as file:
         head = file.read(4096)
     if head.startswith(_PERF):

@@ -236,6 +236,15 @@ def read_workload(path: Path) -> RecordedWorkload:
         raise UsageError(f"{path}: {error}") from None
 
 
+def checked(made: RecordedWorkload) -> RecordedWorkload:
+    """Return a workload as it is read back from its file.
+
+    Raises:
+        UsageError: it would be refused.
+    """
+    return _workload(made.document())
+
+
 def _workload(document: Any) -> RecordedWorkload:
     recorded = document.get("recorded") if isinstance(document, dict) else None
     if not isinstance(recorded, dict) or not isinstance(document.get("tasks"), dict):

@@ -1,6 +1,7 @@
 """Workload files: written and read back, cut, scaled, merged."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from schedlab.lab.recording.workload import (
     join_words,
     read_workload,
 )
+from tests.helpers.command_line import Cli
 
 Json = dict[str, Any]
 
@@ -145,6 +147,40 @@ def test_trim_cuts_all_that_goes_on_at_the_moment() -> None:
         *("1000 s1999000", "@2000000", "500 t1500000 s499500", "d2000000", "")
     ]
     assert IdealRun(short).ns == 2_000_000
+
+
+def test_scale_refuses_what_cannot_be_read_back() -> None:
+    with pytest.raises(UsageError, match="a time is longer than a day"):
+        scale(workload(a1="@3000000000000"), 1, 0.01)
+    assert scale(workload(a1="100 d9"), 1, 4).recorded["scaled"] == "clients x1, rate x1"
+
+
+def test_a_rate_that_changes_nothing_says_so(tmp_path: Path, cli: Cli) -> None:
+    file, made = tmp_path / "x.slw", tmp_path / "y.slw"
+    workload(a1="100 d9").write(file)
+    _, out, _ = cli("workload", "scale", str(file), "--rate", "4", "--output", str(made))
+    assert "note: --rate changed nothing" in out
+    _, out, _ = cli("workload", "scale", str(file), "--output", str(made))
+    assert "note: nothing was changed" in out
+
+
+@pytest.mark.parametrize("words", [("workload", "show"), ("trace", "stats")])
+def test_a_pipe_is_refused_at_once(tmp_path: Path, cli: Cli, words: tuple[str, ...]) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    status, _, said = cli(*words, str(pipe))
+    assert status == 2
+    assert "is not a regular file" in said
+
+
+def test_an_output_overwrites_nothing_through_a_link(tmp_path: Path, cli: Cli) -> None:
+    file, other, link = (tmp_path / name for name in ("x.slw", "other", "link"))
+    PING.write(file)
+    other.write_text("precious")
+    link.symlink_to(other)
+    _, _, said = cli("workload", "expand", str(file), "--output", str(link))
+    assert "which would be overwritten" in said
+    assert other.read_text() == "precious"
 
 
 def test_edits_keep_where_a_workload_is_from() -> None:
