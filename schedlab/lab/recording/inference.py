@@ -29,13 +29,13 @@ from schedlab.lab.recording.closure import without_costs
 from schedlab.lab.recording.descriptors import descriptor_notes
 from schedlab.lab.recording.events import (
     FUTEX_IS_PRIVATE,
-    Context,
     Events,
     Kind,
     Numbers,
 )
 from schedlab.lab.recording.families import unseen_changes
 from schedlab.lab.recording.gates import ONE_CALL
+from schedlab.lab.recording.lacking import lacking
 from schedlab.lab.recording.objects import Left, Shared, Steps, split_items, unsafe
 from schedlab.lab.recording.pace import Speeds
 from schedlab.lab.recording.waits import Waits, find_waits
@@ -314,23 +314,7 @@ class Inference:
             )
         if self.events.of(Kind.CALL).size:
             notes += descriptor_notes(self.events.setup)
-        if self.pieces.lost:
-            notes.append(
-                f"{self.pieces.lost:,} times a CPU leaves another task than it went to: switches"
-                " were lost; the work around them is a guess."
-            )
-        if not np.any(self.events.kind == Kind.WAKING):
-            notes.append(
-                "sched_waking is not recorded: who wakes whom is not known, and all waits are"
-                " replayed as sleeps."
-            )
-        if not np.any(self.events.kind == Kind.FORK):
-            notes.append("sched_process_fork is not recorded: all tasks are there from the start.")
-        if np.all(self.events.context == Context.UNKNOWN) and not self.work.inside.known:
-            notes.append(
-                "Neither flags nor interrupts are recorded: a wake by an interrupt counts as one by"
-                " the task that was interrupted."
-            )
+        notes += lacking(self.events, self.pieces.lost, self.work.inside.known)
         if -1 in self.work.priorities:
             notes.append("Deadline tasks are replayed as normal ones: a trace lacks their budget.")
         notes.append(

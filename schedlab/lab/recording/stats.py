@@ -7,6 +7,8 @@ import numpy as np
 
 from schedlab.lab.recording.choice import Choice, chosen_tasks
 from schedlab.lab.recording.events import Context, Events, Flags, Kind, Numbers, Stop
+from schedlab.lab.recording.interrupts import Interrupts
+from schedlab.lab.recording.lacking import lacking
 from schedlab.lab.recording.pieces import Pieces, find_pieces, task_key
 from schedlab.lab.recording.showing import group_of
 
@@ -105,7 +107,7 @@ def trace_stats(
         groups=sorted(groups, key=lambda g: -(g.running + g.waiting)),
         wakes=_who(waker, pieces.task[gaps], pieces, group, group_names, taken),
         moves=_distances(pieces.cpu[gaps][moved], pieces.cpu[gaps + 1][moved], distance),
-        notes=[*events.notes],
+        notes=[*events.notes, *lacking(events, pieces.lost, Interrupts(events).known)],
     )
 
 

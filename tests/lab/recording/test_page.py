@@ -8,8 +8,9 @@ from click.testing import CliRunner
 
 from schedlab.cli.trace import trace
 from schedlab.lab.recording.choice import Choice
+from schedlab.lab.recording.inference import infer
 from schedlab.lab.recording.page import trace_page
-from schedlab.lab.recording.stats import trace_stats
+from schedlab.lab.recording.stats import describe_stats, trace_stats
 from tests.helpers.browser import Page
 from tests.helpers.traces import Line, ftrace, read, switch, waking
 
@@ -71,3 +72,13 @@ def test_the_command_writes_it(place: str, tmp_path: Path) -> None:
         assert done.exit_code == 0 and "Who wakes whom" in target.read_text()
     else:
         assert done.exit_code == 2 and "there is no folder" in done.output
+
+
+def test_stats_tell_what_an_import_tells() -> None:
+    """A trace without sched_waking, of which switches were lost."""
+    lines = [switch(0, 0, IDLE, "R", A), switch(2_000, 0, B, "S", IDLE)]
+    lines += [switch(3_000, 0, IDLE, "R", A), switch(4_000, 0, A, "S", IDLE)]
+    said = "\n".join(describe_stats(trace_stats(read(lines), Choice())))
+    assert "sched_waking is not recorded" in said and "switches were lost" in said
+    *notes, _ = infer(read(lines), Choice(), "x").recorded["notes"]
+    assert all(f"note: {note}" in said for note in notes)
