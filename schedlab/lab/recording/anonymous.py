@@ -6,17 +6,31 @@ from collections.abc import Callable
 
 from schedlab.lab.recording.choice import kernels_part
 
-_NAMED = re.compile(
-    rb"\b((?:prev_|next_|child_)?comm=)(.*?)"
-    rb"(?= (?:prev_|next_)?pid=-?\d+ (?:prev_|next_)?prio=| pid=\d+ child_comm=| child_pid=\d+$"
-    rb"| clone_flags=)"
-    rb"|^( *)(\S.*?)( +\d{1,9} \[)"
-    rb"|\b(name=)(.*)$"
-    rb"|\b(filename=)(.*)(?= pid=\d+ old_pid=)"
-    rb"|( saddr=.* daddrv6=\S*)",
-    re.MULTILINE,
+_EVENT = re.compile(
+    rb"^([^\n]{16,}?)( +-?\d{1,9} +\[\d{3,6}\] +\d+\.\d{9}: +)(?:(\w+:)(\w+)(: ?)|(?=PERF_))(.*)$"
 )
-
+"""The name of the task that runs, number to time, the event's system and name, and its text."""
+_TASK = re.compile(
+    rb"(comm=)(.*)( pid=-?\d+ prio=-?\d+(?: (?:target_cpu|success|group_dead)=\w+)*)"
+)
+_TEXTS = {
+    b"sched_switch": re.compile(
+        rb"(prev_comm=)(.*)( prev_pid=-?\d+ prev_prio=-?\d+ prev_state=\S+ ==> next_comm=)(.*)"
+        rb"( next_pid=-?\d+ next_prio=-?\d+)"
+    ),
+    b"sched_waking": _TASK,
+    b"sched_wakeup_new": _TASK,
+    b"sched_process_exit": _TASK,
+    b"sched_process_fork": re.compile(rb"(comm=)(.*)( pid=\d+ child_comm=)(.*)( child_pid=\d+)"),
+    b"sched_process_exec": re.compile(rb"(filename=)(.*)( pid=\d+ old_pid=\d+)"),
+    b"task_newtask": re.compile(
+        rb"(pid=\d+ comm=)(.*)( clone_flags=[0-9a-fx]+(?: oom_score_adj=-?\d+)?)"
+    ),
+    b"irq_handler_entry": re.compile(rb"(irq=\d+ name=)(.*)()"),
+}
+"""Of events that have names: every second part is one."""
+_NAMES = re.compile(rb"comm=|filename=|name=")
+_ADDRESSES = re.compile(rb" saddr=.* daddrv6=\S*")
 _PLAIN = re.compile(rb"[uH\d:]*")
 """What a kernel's name may end in and tell nothing: CPUs and numbers, as in `kworker/u8:3`."""
 _CALL = re.compile(rb'^.*sys_enter_.*".*$', re.MULTILINE)
@@ -35,7 +49,8 @@ def anonymous(key: bytes) -> Callable[[bytes], bytes]:
 
     Of the kernel's own tasks, and of those that are called as they are, the beginning stays: it
     tells what they are. Without the key, which nobody keeps, a name cannot even be
-    guessed and compared.
+    guessed and compared. Lines and texts that are not as expected are left out: they may hold a
+    name somewhere else.
     """
     known: dict[bytes, bytes] = {}
 
@@ -47,13 +62,24 @@ def anonymous(key: bytes) -> Callable[[bytes], bytes]:
             known[name] = name if _PLAIN.fullmatch(rest) else kept + f"t{digest}".encode()
         return known[name]
 
-    def replaced(found: re.Match[bytes]) -> bytes:
-        if found[1] is not None:
-            return found[1] + hidden(found[2])
-        if found[4] is not None:
-            return found[3] + hidden(found[4]) + found[5]
-        if found[6] is not None:
-            return found[6] + hidden(found[7])
-        return found[8] + hidden(found[9]) if found[8] is not None else b""
+    def text_of(event: bytes, text: bytes) -> bytes:
+        pattern = _TEXTS.get(event)
+        if pattern is None:
+            return b"" if _NAMES.search(text) else _ADDRESSES.sub(b"", text)
+        found = pattern.match(text)
+        if not found:
+            return b""
+        parts = found.groups()
+        return b"".join(hidden(part) if at % 2 else part for at, part in enumerate(parts))
 
-    return lambda piece: _NAMED.sub(replaced, piece)
+    def line_of(line: bytes) -> bytes:
+        found = _EVENT.match(line)
+        if not found:
+            return b""
+        name, head, system, event, colon, text = found.groups()
+        head = hidden(name.strip(b" ")).rjust(16) + head
+        if event is None:
+            return head + text
+        return head + system + event + colon + text_of(event, text)
+
+    return lambda piece: b"\n".join(map(line_of, piece.split(b"\n")))

@@ -13,6 +13,7 @@ from schedlab.base.system.installed import need_programs
 from schedlab.lab.recording.events import Events
 from schedlab.lab.recording.perfetto import read_perfetto
 from schedlab.lab.recording.text import read_text
+from schedlab.lab.recording.unbroken import unbroken
 
 LARGEST = 10 << 30
 """bytes of text; no trace is longer."""
@@ -56,7 +57,7 @@ def perf_text(path: Path) -> Iterator[bytes]:
     """Yield what perf prints of a perf.data; UsageError if perf is missing, or cannot read it."""
     fields = "comm,tid,cpu,time,event,trace"
     options = ("--ns", "--show-lost-events", "-F", fields, "-i", str(path))
-    return _printed(("perf", "script", *options), "linux-perf", path)
+    return unbroken(_printed(("perf", "script", *options), "linux-perf", path))
 
 
 def _whole(path: Path) -> bytes:

@@ -7,7 +7,7 @@ import gzip
 import json
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -115,7 +115,7 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
     lines = lost = 0
     with writing(output), gzip.open(output, "wb", compresslevel=3) as file:
         file.write(f"{HEAD}{json.dumps(setup.document())}\n".encode())
-        for piece in _whole(perf_text(data)):
+        for piece in perf_text(data):
             lost += sum(int(a or b) for a, b in _LOST.findall(piece))
             lines += piece.count(b"\n")
             told = without_data(piece)
@@ -199,17 +199,3 @@ def _root_pid(said: str) -> int | None:
 def _last(said: str) -> str:
     lines = [line for line in said.splitlines() if line.strip()]
     return lines[-1].strip() if lines else "it printed no reason"
-
-
-def _whole(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield pieces that end with a line's end."""
-    rest = b""
-    for piece in pieces:
-        whole, newline, begun = piece.rpartition(b"\n")
-        if newline:
-            yield rest + whole + newline
-            rest = begun
-        else:
-            rest += piece
-    if rest:
-        yield rest + b"\n"

@@ -174,6 +174,37 @@ def test_names_are_replaced_everywhere_but_the_kernels(host: LocalSystem, tmp_pa
     assert hide(line) == hide(line) != again(line)
 
 
+NASTY = [
+    *("SECRETA\nSECRETB", "SECRET\n", "\nSECRET", "\n\nSECRET\n\n", " SECRET", "\tSECRET"),
+    *("SECRET 5 [000]", "SECRET pid=1", "SECRET prio=1", "u SECRET 9 [0", "SECR\x01ET\r"),
+    *("SECRET:5 [120]", "SECRET ==> ", "12345 SECRET", "xfs_SECRET\nSEC"),
+]
+
+
+@pytest.mark.parametrize("name", NASTY)
+@pytest.mark.parametrize("hide", [False, True])
+def test_a_name_with_line_breaks_is_hidden_and_loses_no_event(
+    host: LocalSystem, tmp_path: Path, name: str, hide: bool
+) -> None:
+    own, other = (name, 10), (name, 11)
+    made = Line(600, 0, *own, "task_newtask", f"pid=11 comm={name} clone_flags=0 oom_score_adj=0")
+    begun = Line(700, 0, *own, "sched_process_exec", f"filename=/x/{name} pid=10 old_pid=10")
+    lines = [
+        switch(0, 0, IDLE, "R", own),
+        fork(500, 0, own, other),
+        *(made, begun, waking(1_000, 0, own, other)),
+        switch(2_000, 0, own, "S", other),
+        switch(3_000, 0, other, "X", IDLE)._replace(task=":-1", pid=-1),
+    ]
+    (tmp_path / "text").write_text("".join(f"{perf_script(line)}\n" for line in lines))
+    _, output = recorded(host, Request(0.01, anonymous=hide), tmp_path)
+    text = gzip.decompress(output.read_bytes()).partition(b"\n")[2]
+    assert hide == (b"SEC" not in text and b"CRET" not in text)
+    events = read_trace(output)
+    assert len(events) == len(lines) and not events.notes
+    assert events.current.tolist()[:-1] == [0, 10, 10, 10, 10, 10]
+
+
 def test_what_programs_read_and_write_is_not_recorded() -> None:
     """Some kernels print it beside the address."""
     line = Line(0, 0, *A, "sys_enter_write", r'fd: 0x5, buf: 0x7f ("pay \"roll\n"), count: 0x64')
