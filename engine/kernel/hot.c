@@ -16,21 +16,30 @@ static void register_shared(struct sched_domain_shared *sds)
 #endif
 }
 
+/* Of a root domain; the mask is memory of its own, or (CPUMASK_OFFSTACK=n) part of it. */
+static void register_mask(struct root_domain *rd, const struct cpumask *mask)
+{
+	const char *from = (const char *)rd, *at = (const char *)mask;
+	const void *object = at >= from && at < from + sizeof(*rd) ? from : at;
+	int word;
+
+	for (word = 0; word < BITS_TO_LONGS(nr_cpu_ids); word++)
+		hw_hot_register(object, cpumask_bits(mask) + word);
+}
+
 /* Every CPU that gets or loses a real-time task writes the counts and masks of two priorities. */
 static void register_priorities(struct root_domain *rd)
 {
-	int idx, word;
+	int idx;
 
 	for (idx = 0; idx < CPUPRI_NR_PRIORITIES; idx++) {
 		struct cpupri_vec *vec = &rd->cpupri.pri_to_cpu[idx];
 
 		hw_hot_register(rd, &vec->count);
-		for (word = 0; word < BITS_TO_LONGS(nr_cpu_ids); word++)
-			hw_hot_register(vec->mask, cpumask_bits(vec->mask) + word);
+		register_mask(rd, vec->mask);
 	}
 	hw_hot_register(rd, &rd->rto_count);
-	for (word = 0; word < BITS_TO_LONGS(nr_cpu_ids); word++)
-		hw_hot_register(rd->rto_mask, cpumask_bits(rd->rto_mask) + word);
+	register_mask(rd, rd->rto_mask);
 }
 
 /* After boot and whenever domains were built anew; registered ones stay as they are. */

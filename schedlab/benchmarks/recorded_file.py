@@ -9,7 +9,6 @@ from typing import Any
 
 from schedlab.base.errors import UsageError, reading, writing
 from schedlab.base.files import need_regular, parse_json
-from schedlab.benchmarks.replay_summary import expanded
 
 LARGEST_WORKLOAD = 1 << 30
 """Bytes of the largest workload that is read, unpacked."""
@@ -31,6 +30,8 @@ def read_workload_text(path: Path) -> str:
     document = parse_json(text, path)
     if not isinstance(document, dict) or SUMMARY not in document:
         return text
+    from schedlab.benchmarks.recordings.summary import expanded
+
     return one_line_each(expanded(document, str(path), LARGEST_WORKLOAD))
 
 

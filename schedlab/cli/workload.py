@@ -147,7 +147,7 @@ def scale(file: Path, clients: str, rate: float, output: Path) -> None:
 def summarise(file: Path, output: Path) -> None:
     """Write a workload with times as distributions: small, and runs wherever the other does."""
     from schedlab.benchmarks.recorded_file import one_line_each, write_workload_text
-    from schedlab.benchmarks.replay_summary import summarised
+    from schedlab.benchmarks.recordings.summary import summarised
     from schedlab.lab.recording.workload import read_workload
 
     made = read_workload(file)

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from schedlab import __version__
 from schedlab.base.validation import Model, key_path, validate
+from schedlab.result.earlier import in_todays_words
 
 _MOST = 50
 """Keys that are left out before the rest counts as something else than a result."""
@@ -24,6 +25,7 @@ def validate_known(
     Raises:
         UsageError: something else is wrong, or they are of this version or an earlier one.
     """
+    data = in_todays_words(data)
     wrote = data.get("version")
     lines: list[str] = []
     if not isinstance(wrote, str) or _numbers(wrote) <= _numbers(__version__):

@@ -73,9 +73,8 @@ def test_footprint_and_operations_are_the_work(sim: Simulator) -> None:
 
 def test_who_touches_nothing_has_nothing_to_refill(sim: Simulator) -> None:
     def refilled(**options: int) -> float:
-        asked = scenario(
-            "schbench", threads=24, runtime="1s", warmuptime=0, sleep_usec=0, **options
-        )
+        asked = scenario("schbench", threads=24, runtime="1s", warmuptime=0, **options)
+        asked["workloads"][0]["sleep_usec"] = 0
         counters = Load(sim, "numa16", asked).counters
         return float(counters["cost:refill_ns"] / counters["sched:sched_migrate_task"])
 

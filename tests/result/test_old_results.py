@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from schedlab.result.earlier import in_todays_words
+from schedlab.settings.variant import Variant
 from tests.helpers.command_line import Cli
 
 OLD = Path(__file__).parents[1] / "data/stored/0.1.0"
@@ -30,3 +32,19 @@ def test_it_is_read_as_data(cli: Cli, old: Path) -> None:
     document = json.loads(out)
     assert document["version"] == "0.1.0"
     assert len(document["runs"]) == 6
+
+
+def test_settings_that_have_another_name_today() -> None:
+    variants: list[dict[str, object]] = [
+        {"name": "a", "cpuset": {"cpus": "2-3", "partition": "root"}, "uclamp": None},
+        {"name": "b", "cpuset": None, "uclamp": {"group": "g", "min": "0.00", "max": "max"}},
+        {"name": "c", "cpuset": {"cpus": "0", "partition": None}},
+    ]
+    today = in_todays_words({"plan": {"variant": variants}})["plan"]["variant"]
+    assert [variant["cgroup"] for variant in today] == [
+        {"path": "cpuset", "cpuset.cpus": "2-3", "cpuset.cpus.partition": "root"},
+        {"path": "g", "cpu.uclamp.min": "0.00", "cpu.uclamp.max": "max"},
+        {"path": "cpuset", "cpuset.cpus": "0"},
+    ]
+    assert all(Variant.model_validate(variant).name == variant["name"] for variant in today)
+    assert in_todays_words({"plan": "?"}) == {"plan": "?"}

@@ -9,7 +9,7 @@ import pytest
 
 from schedlab.base.errors import UsageError
 from schedlab.benchmarks.recorded_file import one_line_each, read_workload_text
-from schedlab.benchmarks.replay_summary import summarised
+from schedlab.benchmarks.recordings.summary import summarised
 from schedlab.benchmarks.rt_app import check, rt_app_model
 from schedlab.benchmarks.rt_app_file import RtAppFile
 from schedlab.lab.recording.ideal import IdealRun

@@ -1,0 +1,1 @@
+"""Recorded workloads in other forms, loaded when a file has one."""
