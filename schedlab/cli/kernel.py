@@ -1,5 +1,6 @@
 """`schedlab kernel`: kernel trees and what is built of them for the simulator."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
@@ -53,7 +54,8 @@ def add(debian: str | None, tree: Path | None, ref: str | None, name: str | None
             base = debian_tree(debian, name, engine, shelf, watch)
         else:
             assert tree
-            name = name or (f"{tree.resolve().name}-{_plain(ref)}" if ref else tree.resolve().name)
+            own = Path(os.path.realpath(tree)).name
+            name = name or (f"{own}-{_plain(ref)}" if ref else own)
             check_name(name)
             _check_free(shelf, name, f"{tree.expanduser().absolute()}")
             base = (

@@ -267,6 +267,9 @@ def test_only_what_is_too_old_is_refused(lab: FakeLab, version: str, words: str)
 def test_what_is_no_tree(lab: FakeLab) -> None:
     assert "there is no such folder" in refused(lab, "kernel", "add", "--tree", lab.folder / "no")
     assert "is not a kernel tree" in refused(lab, "kernel", "add", "--tree", lab.engine)
+    loop = lab.engine / "loop"
+    loop.symlink_to("loop")
+    assert "loop" in refused(lab, "kernel", "add", "--tree", loop)
     (lab.tree / "Makefile").write_text("all:\n")
     assert "names no version" in refused(lab, "kernel", "add", "--tree", lab.tree)
     assert "either --debian SERIES or --tree" in refused(lab, "kernel", "add")
