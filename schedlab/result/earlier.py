@@ -1,6 +1,5 @@
 """What an earlier schedlab wrote, in the words of this one."""
 
-import copy
 from typing import Any
 
 _CPUSET = {"cpus": "cpuset.cpus", "partition": "cpuset.cpus.partition"}
@@ -14,21 +13,21 @@ def in_todays_words(data: dict[str, Any]) -> dict[str, Any]:
     """
     plan = data.get("plan")
     variants = plan.get("variant") if isinstance(plan, dict) else None
-    if not isinstance(variants, list):
+    if not isinstance(plan, dict) or not isinstance(variants, list):
         return data
-    today = copy.deepcopy(data)
-    for variant in today["plan"]["variant"]:
-        if isinstance(variant, dict):
-            _put_into_cgroup(variant)
-    return today
+    return {**data, "plan": {**plan, "variant": [_with_cgroup(each) for each in variants]}}
 
 
-def _put_into_cgroup(variant: dict[str, Any]) -> None:
-    cpuset, uclamp = variant.pop("cpuset", None), variant.pop("uclamp", None)
+def _with_cgroup(variant: object) -> object:
+    if not isinstance(variant, dict):
+        return variant
+    today = {key: value for key, value in variant.items() if key not in ("cpuset", "uclamp")}
+    cpuset, uclamp = variant.get("cpuset"), variant.get("uclamp")
     if isinstance(cpuset, dict):
-        variant["cgroup"] = {"path": "cpuset", **_renamed(cpuset, _CPUSET)}
+        today["cgroup"] = {"path": "cpuset", **_renamed(cpuset, _CPUSET)}
     elif isinstance(uclamp, dict):
-        variant["cgroup"] = _renamed(uclamp, _UCLAMP)
+        today["cgroup"] = _renamed(uclamp, _UCLAMP)
+    return today
 
 
 def _renamed(table: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:

@@ -103,12 +103,12 @@ def test_each_of_queued_requests_has_its_own_beginning(sim: Simulator) -> None:
 
 
 def test_nobody_has_to_wait(sim: Simulator) -> None:
-    """Then there is no latency of a wakeup, and the rest is measured."""
+    """Then there is no latency of a wakeup, and one request says nothing of requests."""
     tasks = [RecordedTask(1, "a", "100 >2"), RecordedTask(2, "b", "s5000000 w 1000")]
     replay = replay_of(sim, RecordedWorkload(tasks, {}), "nobody")
     result = sim("smp4", asked(replay))
     kept, caveats = metrics(rt_app_model(str(replay["file"])), result)
-    assert {metric.name for metric in kept} == {"time", "work_rate", "request", "request_p99"}
+    assert {metric.name for metric in kept} == {"time", "work_rate"}
     assert caveats == [f"{name}: {NONE_OF_IT}" for name in ("wakeup_latency", "wakeup_latency_p99")]
 
 
