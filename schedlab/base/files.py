@@ -35,7 +35,7 @@ def read_json(path: Path, most: int) -> Any:
 
 
 def need_regular(path: Path) -> None:
-    """Refuse what is no regular file, such as a pipe, which may never come to its end.
+    """Refuse a file that is not regular, such as a pipe, which may never come to its end.
 
     Raises:
         UsageError: it is none, or cannot be looked at.

@@ -261,7 +261,7 @@ class _Tables:
         return file
 
     def _name_socket(self, file: File) -> None:
-        """Tell the two ends of a connection from what is known of the socket's inode."""
+        """Find the two ends of a connection by what is known of the socket's inode."""
         peer = self._setup.peers.get(file.inode)
         ports = self._setup.ports.get(file.inode)
         if peer:

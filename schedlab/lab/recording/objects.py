@@ -234,7 +234,7 @@ class Shared:
         self.more = self.more.and_more(_steps(rows))
 
     def _add(self, service: Service) -> list[Row]:
-        """Give a service a pool, and return what its tasks do with the numbers of its items."""
+        """Make a pool for a service, and return what its tasks do with the numbers of its items."""
         self.servers.append(service.server)
         pool = len(self.objects.pools) + len(self.servers)
         before = len(self.pool_of) + 1
