@@ -101,8 +101,8 @@ def _checked(table: dict[str, str]) -> dict[str, str]:
 
 
 def _check_clamps(group: Mapping[str, str]) -> None:
-    least, most = (group.get(f"cpu.uclamp.{name}", name) for name in ("min", "max"))
-    if most != _ALL and least != "min" and (least == _ALL or float(least) > float(most)):
+    least, most = group.get("cpu.uclamp.min", "0"), group.get("cpu.uclamp.max", _ALL)
+    if most != _ALL and (least == _ALL or float(least) > float(most)):
         raise ValueError(f"cpu.uclamp.min {least} is above cpu.uclamp.max {most}")
 
 
@@ -147,7 +147,9 @@ class Cgroup(Setting[dict[str, str] | None]):
 
     def knobs(self, system: System, value: dict[str, str] | None) -> Iterator[tuple[Knob, str]]:
         """Yield the group's files; KnobError if there is no such group, or it has no such file."""
-        if value and not system.exists(f"{_folder(value)}/cgroup.procs"):
+        if not value:
+            return
+        if not system.exists(f"{_folder(value)}/cgroup.procs"):
             raise KnobError(
                 f"cgroup: {_folder(value)} is not there. Make the group first (version 2):"
                 f" mkdir {_folder(value)}"
@@ -189,12 +191,12 @@ class _File(Simulated):
         return text
 
 
-def _files(value: Mapping[str, str] | None) -> list[tuple[str, str]]:
-    return [(name, text) for name, text in (value or {}).items() if name != _PATH]
+def _files(value: Mapping[str, str]) -> list[tuple[str, str]]:
+    return [(name, text) for name, text in value.items() if name != _PATH]
 
 
-def _folder(value: Mapping[str, str] | None) -> str:
-    return f"{_CGROUPS}/{(value or {})[_PATH]}"
+def _folder(value: Mapping[str, str]) -> str:
+    return f"{_CGROUPS}/{value[_PATH]}"
 
 
 def _label(name: str) -> str:
