@@ -37,7 +37,8 @@ import guest
 from schedlab.base.errors import SchedlabError
 from schedlab.cli.steps import ConsoleSteps
 from schedlab.kernels import KernelError
-from schedlab.kernels.build import Build, Builder
+from schedlab.kernels.build import Builder
+from schedlab.kernels.built import Build
 from schedlab.kernels.cache import cache_folder
 from schedlab.kernels.debian import debian_tree
 from schedlab.kernels.engine import find_engine

@@ -16,15 +16,20 @@ static void register_shared(struct sched_domain_shared *sds)
 #endif
 }
 
-/* Of a root domain; the mask is memory of its own, or (CPUMASK_OFFSTACK=n) part of it. */
-static void register_mask(struct root_domain *rd, const struct cpumask *mask)
+void shim_register_hot_mask(const void *object, const struct cpumask *mask)
 {
-	const char *from = (const char *)rd, *at = (const char *)mask;
-	const void *object = at >= from && at < from + sizeof(*rd) ? from : at;
 	int word;
 
 	for (word = 0; word < BITS_TO_LONGS(nr_cpu_ids); word++)
 		hw_hot_register(object, cpumask_bits(mask) + word);
+}
+
+/* Of a root domain; the mask is memory of its own, or (CPUMASK_OFFSTACK=n) part of it. */
+static void register_mask(struct root_domain *rd, const struct cpumask *mask)
+{
+	const char *from = (const char *)rd, *at = (const char *)mask;
+
+	shim_register_hot_mask(at >= from && at < from + sizeof(*rd) ? from : at, mask);
 }
 
 /* Every CPU that gets or loses a real-time task writes the counts and masks of two priorities. */

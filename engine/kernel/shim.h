@@ -183,6 +183,7 @@ int kthread_park(struct task_struct *p);
 
 /* hot.c, hooked/kernel/sched/fair.c */
 void shim_register_hot_lines(void);
+void shim_register_hot_mask(const void *object, const struct cpumask *mask);
 void shim_register_nohz_lines(void);
 
 /* loopback.c */

@@ -9,6 +9,7 @@ import click
 
 from schedlab.base.errors import Interrupted, UsageError
 from schedlab.base.system.interrupt import stoppable
+from schedlab.base.words import first_of
 from schedlab.cli.echo import echo
 from schedlab.cli.group import Group
 from schedlab.cli.names import ANY_PATH, KERNEL, PATCH
@@ -284,6 +285,7 @@ def show(name: str) -> None:
         if compared := built.compared:
             rows["compared with"] = compared.with_what
             rows["  facts"] = compared.facts or "the same"
+            rows["  not compiled"] = first_of(compared.not_compiled, 40) or "none"
             if compared.failed:
                 rows["  calls"] = f"not compared: {compared.failed}"
             else:

@@ -16,7 +16,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
@@ -24,18 +24,15 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from schedlab.base.system.installed import need_programs
-from schedlab.base.validation import Data
 from schedlab.kernels import EngineChanged, HostRefused, KernelError
+from schedlab.kernels.built import EVENTS, Build, told
 from schedlab.kernels.cache import disk_errors, full_disk, only_one, write_whole
 from schedlab.kernels.compared import (
     UNMATCHED,
-    Changes,
     Compared,
     compare,
     nearest_known,
     not_compared,
-    of_patches,
-    of_tree,
     read_changes,
 )
 from schedlab.kernels.engine import Engine
@@ -46,15 +43,13 @@ from schedlab.kernels.patches import check_inside, read_patch
 from schedlab.kernels.process import lines, output, plain_environment
 from schedlab.kernels.progress import Step, Watch
 from schedlab.kernels.schedulers import Scheduler
-from schedlab.kernels.shelf import Base, Recipe, Shelf, config_line
+from schedlab.kernels.shelf import Base, Recipe, Shelf
 from schedlab.kernels.tracepoints import event_fields
 from schedlab.kernels.tree import LINKED, check_path, check_whole
 from schedlab.kernels.unseen import lost_options
 from schedlab.kernels.warnings import new_warnings
 
 _INFO = "build.json"
-_EVENTS = "events.json"
-"""Beside it: the fields of the events that the simulator can trace."""
 _OF = ".of"
 """In make's output folder: the recipe's name."""
 _BY = ".by"
@@ -90,48 +85,6 @@ _OURS = (
     "SCX_NAME",
     "SCX_OUT",
 )
-
-
-class Build(Data):
-    """A finished simulator."""
-
-    key: str
-    kernel: str
-    base: str
-    series: str
-    release: str
-    origin: str
-    patches: tuple[str, ...]
-    hz: int
-    preempt: str
-    configuration: str = ""
-    options: tuple[str, ...] = ()
-    engine: str
-    compiler: str
-    features: tuple[str, ...]
-    facts: tuple[str, ...]
-    """What the tree has and how it calls it, as probed (engine/scripts/probe)."""
-    unmatched: tuple[str, ...]
-    """Hooks and hot fields of the engine that nothing in the tree has met."""
-    changes: Changes = Changes()
-    """What its patches change about them."""
-    compared: Compared | None = None
-    """Where the tree is the user's own: how it differs from the nearest one of Debian's."""
-    warnings: tuple[str, ...] = ()
-    """The compiler's, that the unpatched tree does not give."""
-    seconds: float
-    program: Path
-
-    @property
-    def config(self) -> str:
-        """Return the configuration, for people."""
-        return config_line(self.hz, self.preempt, self.configuration, self.options)
-
-    @property
-    def events(self) -> Mapping[str, Sequence[str]]:
-        """Return the fields of each event that it can trace."""
-        found = json.loads((self.program.parent / _EVENTS).read_bytes())
-        return {name: tuple(fields) for name, fields in found.items()}
 
 
 class Builder:
@@ -308,7 +261,7 @@ class Builder:
             build = Build.model_validate_json((self._folder(key) / _INFO).read_bytes())
         except (OSError, ValidationError):
             return None
-        if not (build.program.is_file() and (build.program.parent / _EVENTS).is_file()):
+        if not (build.program.is_file() and (build.program.parent / EVENTS).is_file()):
             return None
         if recipe is None:
             return build
@@ -517,22 +470,14 @@ class Builder:
             program=program,
         )
         headers = event_fields([part.objects / "src", base.tree, self.engine.folder])
-        write_whole(folder / _EVENTS, json.dumps(headers))
+        write_whole(folder / EVENTS, json.dumps(headers))
         write_whole(folder / _INFO, build.model_dump_json(indent=1))
         if facts := self._changed_facts(part):
             self.watch.say(facts)
-        for names in build.unmatched:
-            self.watch.say(
-                f"{recipe.name}: nothing in this tree matches {names.replace(' ', ' or ')}: what"
-                " the engine counts, charges or traces there is missing"
-                " (engine/hooked/expected.txt)."
-            )
-        for sentence in of_patches(recipe.name, build.changes):
+        for sentence in told(build):
             self.watch.say(sentence)
-        for sentence in of_tree(recipe.name, build.compared) if build.compared else ():
-            self.watch.say(sentence)
-        told = bool(recipe.patches) and self.find(base.plain) is not None
-        if not (base.is_debians or build.compared or told):
+        of_base = bool(recipe.patches) and self.find(base.plain) is not None
+        if not (base.is_debians or build.compared or of_base):
             other = nearest_known(base, self.shelf)
             self.watch.say(not_compared(base, other))
             if not other and (lost := lost_options(base.name, base.tree, self.engine)):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from schedlab.base.system.system import natural
 from schedlab.base.validation import Data
-from schedlab.base.words import listing
+from schedlab.base.words import first_of, listing, plural
 from schedlab.kernels import EngineChanged, KernelError
 from schedlab.kernels.engine import Engine
 from schedlab.kernels.facts import changed_facts
@@ -62,6 +62,8 @@ class Compared(Data):
     """Facts that only one of the two has."""
     limits: tuple[str, ...] = ()
     """What it asks more than the other, in vain."""
+    not_compiled: tuple[str, ...] = ()
+    """Its sources and headers that differ, or are new, and that no build reads."""
     failed: str = ""
     """Why its calls could not be compared."""
 
@@ -115,6 +117,12 @@ def of_tree(name: str, compared: Compared) -> Iterator[str]:
             " same otherwise, the engine takes it for another kernel there."
         )
     yield from compared.limits
+    if files := compared.not_compiled:
+        yield (
+            f"{name}: {plural(len(files), 'file')} that {'is' if len(files) == 1 else 'are'} not"
+            f" as in {other} {'is' if len(files) == 1 else 'are'} not compiled, so what changed"
+            f" there has no effect: {first_of(files, 6)}"
+        )
     if changes.fewer:
         yield (
             f"{name}: it has fewer places than {other} in which the engine meets {_lost(changes)}"
@@ -201,6 +209,7 @@ def compare(
         identity=other.identity,
         facts=changed_facts(engine, other.tree, objects),
         limits=tuple(_limits(base, objects, other, engine)),
+        not_compiled=tuple(_not_compiled(base, objects, other, engine)),
     )
     try:
         known, mine = calls_of(_units(engine, other.tree, base.tree))
@@ -225,11 +234,11 @@ def _units(engine: Engine, known: Path, tree: Path) -> list[str]:
 def _limits(base: Base, objects: Path, other: Base, engine: Engine) -> Iterator[str]:
     """Yield what a tree asks more than another, in vain, and its sources that nothing includes."""
     changes = []
-    for path, mine in sorted(_read_of_tree(objects, base.tree)):
+    for path, mine in sorted(_read_of_tree(objects, base.tree, "k/")):
         known = other.tree / path
         if _differ(known, mine):
             before = str(known) if known.is_file() else "/dev/null"
-            text = output(["diff", "-U3", before, str(mine)])[1].splitlines()[2:]
+            text = output(["diff", "-pU3", before, str(mine)])[1].splitlines()[2:]
             changes.append(FileChange(path=path, text=text))
     if lost := lost_options(base.name, base.tree, engine):
         yield lost
@@ -242,16 +251,33 @@ def _limits(base: Base, objects: Path, other: Base, engine: Engine) -> Iterator[
             yield new_source(patch.name, path)
 
 
+def _not_compiled(base: Base, objects: Path, other: Base, engine: Engine) -> list[str]:
+    """Return what differs of the parts of a tree that the engine reaches, and no build reads.
+
+    The kernel's own code is first; a new source of the scheduler's is told by itself.
+    """
+    read = {path for path, _ in _read_of_tree(objects, base.tree)}
+    found = []
+    for part in engine.reach:
+        place = base.tree / part
+        for file in [place] if place.is_file() else place.rglob("*.[ch]"):
+            path = str(file.relative_to(base.tree))
+            new = not (other.tree / path).exists() and path.startswith("kernel/sched/")
+            if path[-2:] in (".c", ".h") and path not in read and not new:
+                found += [path] if _differ(other.tree / path, file) else []
+    return sorted(found, key=lambda path: (not path.startswith("kernel/"), path))
+
+
 def _differ(one: Path, other: Path) -> bool:
     if not (one.is_file() and other.is_file()):
         return True
     return not filecmp.cmp(one, other, shallow=False)
 
 
-def _read_of_tree(objects: Path, tree: Path) -> set[tuple[str, Path]]:
-    """Return the files of a tree that its kernel's objects read, by their names in the tree."""
+def _read_of_tree(objects: Path, tree: Path, below: str = "") -> set[tuple[str, Path]]:
+    """Return the files of a tree that the objects of a build read, by their names in the tree."""
     found = set()
-    for listed in objects.glob("k/**/*.d"):
+    for listed in objects.glob(f"{below}**/*.d"):
         for name in _PREREQUISITE.findall(listed.read_text(errors="surrogateescape")):
             if name.startswith(f"{tree}/"):
                 found.add((name.removeprefix(f"{tree}/"), Path(name)))

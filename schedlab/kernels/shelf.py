@@ -74,6 +74,14 @@ class Base(Data):
         return self.identity is not None and self.repository is None
 
     @property
+    def version(self) -> str:
+        """Its release, and whose it is where it is not Debian's; for reports."""
+        if self.is_debians:
+            return self.release
+        at = f" at {(self.identity or '').removeprefix('git-')[:12]}" if self.repository else ""
+        return f"{self.release} of your tree {self.name}{at}"
+
+    @property
     def gone(self) -> bool:
         """Whether its tree is not there any more: moved, removed, or out of reach."""
         return not os.path.isfile(self.tree / MUST_HAVE)  # noqa: PTH113 never raises

@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from schedlab.base.words import listing
@@ -20,14 +20,23 @@ _CALLED_OF = re.compile(r"KEEP\(\*/(\S+?)\.o\(\.initcall7\.init\)")
 _SCRIPT = "scripts/sched.ld"
 _COMMENT = re.compile(r"/\*.*?(?:\*/|$)|//.*|^\s*\*\s.*")
 _CALL = re.compile(r"\b\w+\(")
-_DECLARED = re.compile(r"^\s*(?:(?:static|volatile|extern)\s+)*(\w+)\s+\w+[^()]*;")
-"""A field or a variable, not a pointer to one."""
+_DECLARED = re.compile(r"^\s*(?:(?:static|volatile|extern)\s+)*(\w+)\s+(\w+)[^()=]*(?:=.*)?;")
+"""The type and name of a field or a variable, not of a pointer to one."""
 _OPTION = re.compile(r"\bCONFIG_(\w+)")
 _ASKED = re.compile(r"^\s*#\s*(?:el)?if|\bIS_[A-Z]+\(")
 _ONCE = re.compile(r"\b(?:READ|WRITE)_ONCE\((?:[^(),]*(?:->|\.))?(\w+)")
-_NEW_WORD = re.compile(
-    r"^\s*(?:(?:static|volatile|extern|unsigned|long|const)\s+)*\w+\s+(\w+)[^()]*;"
+_BIT = re.compile(
+    r"\b_*(?:test_and_)?(?:set|clear|change)_bit\([^,]*,\s*&?(?:[^(),]*(?:->|\.))?(\w+)"
 )
+_NEW_WORD = re.compile(
+    r"^\s*(?:(?:static|volatile|extern|unsigned|long|const)\s+)*\w+\s+\**(\w+)[^()]*;"
+)
+_STATIC = re.compile(
+    r"^\s*static\s(?!.*\b(?:const|__read_mostly|__ro_after_init)\b)[\w\s*]*?\b(\w+)\s*"
+    r"(?:\[[^\]]*\]\s*)*(?:=.*)?;"
+)
+_STRUCT = re.compile(r"^(?:@@ .*@@ |[ +])(?:typedef )?struct (\w+) \{")
+_ENDS = re.compile(r"^(?:@@ |[ +]\})")
 _LIMITS = "limits.toml"
 _KNOWN_IN = ("include/autoconf.h.in", "options.toml", "scripts/generate")
 """Where the engine names the options that its builds have or may have."""
@@ -65,27 +74,57 @@ def in_vain(patch: Patch, engine: Engine) -> Iterator[str]:
 
 def _limits(patch: Patch, engine: Engine) -> Iterator[str]:
     """Yield what a patch uses more than before, and the simulator has not as a kernel has it."""
+    limits = tomllib.loads((engine.folder / _LIMITS).read_text(encoding="utf-8"))["limit"]
+    types = {name for limit in limits for name in limit.get("types", ())}
+    structs = {name for limit in limits for name in limit.get("structs", ())}
     sides: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
     for change in patch.changes:
-        for line in change.text:
-            if line[:1] in ("+", "-"):
-                code = _COMMENT.sub(" ", line[1:])
-                found = _CALL.findall(code) + _DECLARED.findall(code)
-                found += [f"{word} once" for word in _ONCE.findall(code)]
-                found += [f"{word} declared" for word in _NEW_WORD.findall(code)]
-                sides[line[:1] == "+"].update(found)
+        for added, code, struct in _changed_lines(change):
+            sides[added].update(_CALL.findall(code))
+            sides[added].update(_words(code, types, struct in structs))
     new = sides[True] - sides[False]
-    words = [word.removesuffix(" once") for word in new if word.endswith(" once")]
-    shared = sorted(word for word in words if new[f"{word} declared"])
-    for limit in tomllib.loads((engine.folder / _LIMITS).read_text(encoding="utf-8"))["limit"]:
+    for limit in limits:
         names = [f"{name}()" for name in limit.get("names", ()) if new[f"{name}("]]
-        names += [name for name in limit.get("types", ()) if new[name]]
-        names += shared if limit.get("shared") else []
+        if limit.get("shared"):
+            words = [word.removesuffix(" shared") for word in new if word.endswith(" shared")]
+            names += sorted(word for word in words if new[f"{word} declared"])
         if names:
+            each = " each" if len(names) > 1 else ""
             yield (
-                f"{patch.name}: {listing(names)} {limit['what']}"
+                f"{patch.name}: {listing(names)}{each} {limit['what']}"
                 " (docs/internals/engine.md, Limits)."
             )
+
+
+def _changed_lines(change: FileChange) -> Iterator[tuple[bool, str, str]]:
+    """Yield each changed line: whether it is added, its code, and the struct that it is in."""
+    struct = ""
+    for line in change.text:
+        if _ENDS.match(line):
+            struct = ""
+        if found := _STRUCT.match(line):
+            struct = found[1]
+        if line[:1] in ("+", "-"):
+            yield line[:1] == "+", _COMMENT.sub(" ", line[1:]), struct
+
+
+def _words(code: str, types: Collection[str], shared: bool) -> Iterator[str]:
+    """Yield the words that a line declares, and those that it shows to be shared by CPUs.
+
+    Args:
+        code: the line.
+        types: of which every word is.
+        shared: it is in a struct of which all CPUs have the same one.
+    """
+    for word in _NEW_WORD.findall(code):
+        yield f"{word} declared"
+        if shared:
+            yield f"{word} shared"
+    for word in _ONCE.findall(code) + _BIT.findall(code):
+        yield f"{word} shared"
+    found = [word for kind, word in _DECLARED.findall(code) if kind in types]
+    for word in dict.fromkeys(found + _STATIC.findall(code)):
+        yield from (f"{word} declared", f"{word} shared")
 
 
 def _strange_options(patch: Patch, engine: Engine) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from schedlab.kernels.build import Build
+from schedlab.kernels.built import Build
 from schedlab.kernels.progress import Watch
 from schedlab.settings.variant import Variant
 from schedlab.targets.sim import SimTarget

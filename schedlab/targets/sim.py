@@ -17,7 +17,8 @@ from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.model import Model
 from schedlab.counters.choice import check_names
 from schedlab.kernels import EngineChanged, HostRefused, KernelError
-from schedlab.kernels.build import Build, Builder
+from schedlab.kernels.build import Builder
+from schedlab.kernels.built import Build, gaps
 from schedlab.kernels.cache import disk_errors
 from schedlab.kernels.engine import find_engine
 from schedlab.kernels.progress import Watch
@@ -89,11 +90,11 @@ class SimTarget:
         recipes = kernels_of(plan.variant, builder.shelf)
         schedulers = schedulers_of(plan.variant, recipes, builder.shelf)
         kernels = {
-            f"{recipe.name}: Linux {builder.shelf.base(recipe.base).release}, {recipe.config},"
+            f"{recipe.name}: Linux {builder.shelf.base(recipe.base).version}, {recipe.config},"
             f" build {builder.key(recipe, schedulers.get(name))}"
             for name, recipe in recipes.items()
         }
-        releases = {builder.shelf.base(recipe.base).release for recipe in recipes.values()}
+        releases = {builder.shelf.base(recipe.base).version for recipe in recipes.values()}
         return {
             "Kind": "simulation: a prediction, not a measurement",
             "Machine": machine.title or machine.name,
@@ -296,6 +297,8 @@ class SimSession:
             check_features(
                 variant, self.builds[variant.name], f"variant {variant.name}: sched_features"
             )
+            line = gaps(self.builds[variant.name])
+            self.notices += [line] if line and line not in self.notices else []
             for line in without_effect(variant, self.builds[variant.name].series):
                 self.notices.append(f"variant {variant.name}: {line}")
             if line := autogroups_do_nothing(variant, self._machine.session):

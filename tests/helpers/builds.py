@@ -9,7 +9,8 @@ import hashlib
 import os
 from pathlib import Path
 
-from schedlab.kernels.build import Build, Builder
+from schedlab.kernels.build import Builder
+from schedlab.kernels.built import Build
 from schedlab.kernels.cache import cache_folder
 from schedlab.kernels.engine import find_engine
 from schedlab.kernels.kconfig import Preempt

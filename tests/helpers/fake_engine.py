@@ -65,6 +65,7 @@ true
 
 LIMITS = """\
 [[limit]]
+shared = true
 types = ["atomic_t"]
 what = "is a new word whose line costs nothing"
 """

@@ -93,7 +93,7 @@ def test_what_the_simulator_cannot_answer_is_named() -> None:
     assert [re.split(r" (?:is|never|costs) ", line)[0] for line in told] == [
         "p.patch: spin_needbreak()",
         "p.patch: try_cmpxchg()",
-        "p.patch: atomic_t",
+        "p.patch: looks and where each",
     ]
     assert told[0].endswith("wait for a spinlock (docs/internals/engine.md, Limits).")
 

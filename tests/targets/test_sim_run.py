@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import closing
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from schedlab.base.data import data_folder
 from schedlab.benchmarks.benchmark import REGISTRY, Command, benchmark
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.tool import Tool
@@ -91,7 +93,7 @@ def test_a_feature_is_judged_on_a_simulated_machine(lab: FakeLab, tmp_path: Path
         seeds[record.key.case, record.key.block].add(record.seed)
     assert all(len(shared) == 1 for shared in seeds.values()), "common random numbers"
     rows = store.environment
-    assert rows["Kernel release"] == "6.12.7 (simulated)"
+    assert rows["Kernel release"] == "6.12.7 of your tree 6.12 (simulated)"
     assert "HZ=250, PREEMPT=voluntary" in rows["Kernels"]
     assert len(rows["Engine version"]) == 12
 
@@ -270,7 +272,9 @@ def test_a_patched_kernel_against_its_tree(lab: FakeLab, tmp_path: Path) -> None
     status, _, errors = run(lab, out, *BENCHMARK, *words)
     assert status == 0, errors
     store = Store.open(out)
-    assert "6.1: Linux 6.1.9, HZ=1000" in store.environment["Kernels"], "base stands on its tree"
+    assert "6.1: Linux 6.1.9 of your tree 6.1, HZ=1000" in store.environment["Kernels"], (
+        "base stands on its tree"
+    )
     base, fast = sorted(r.metrics["time"] for r in store.records() if r.key.block == 0)[::-1]
     assert fast / base == pytest.approx(2 / 3)
     errors = refused(
@@ -315,6 +319,23 @@ def test_the_governor_is_set_and_recorded(lab: FakeLab, tmp_path: Path) -> None:
     assert record.settings["cpufreq governor"] == "schedutil"
     scenario = json.loads((out / record.raw / "scenario.json").read_text())
     assert scenario["cpufreq"] == {"governor": "schedutil"}
+
+
+def test_a_tree_of_ones_own_and_its_gaps_are_named_in_the_report(
+    lab: FakeLab, tmp_path: Path
+) -> None:
+    shutil.copy(data_folder("engine") / "scripts/changed_calls.py", lab.engine / "scripts")
+    lab.add_debians("6.12")
+    write_tree(lab.tree, more="/* unmatched: old_name */\natomic_t looks;")
+    (lab.tree / "kernel/fork.c").write_text("int forked;\n")
+    out = tmp_path / "out"
+    words = ("--variant", "base: kernel 6.12", "--variant", "x: kernel 6.12; NO_WA_IDLE")
+    status, _, errors = run(lab, out, *BENCHMARK, *words, "--blocks", "2")
+    assert status == 0, errors
+    said = "kernel 6.12 is not followed everywhere: unmatched (1), limits (1) and not compiled (1)."
+    assert Store.open(out).notices.count(f"{said} `schedlab kernel show 6.12` names each.") == 1
+    text = " ".join((out / "report.txt").read_text().split())
+    assert said in text and "6.12.7 of your tree 6.12 (simulated)" in text
 
 
 def test_a_setting_without_effect_is_told_before_the_run_and_in_the_report(

@@ -20,7 +20,7 @@ from schedlab.base.system.interrupt import stoppable
 from schedlab.base.system.system import legible
 from schedlab.base.words import listing
 from schedlab.doctor.kernel import foreign_parameters
-from schedlab.kernels.build import Build
+from schedlab.kernels.built import Build
 from schedlab.kernels.cache import write_whole
 from schedlab.kernels.native import schedlab_load
 from schedlab.kernels.progress import Watch

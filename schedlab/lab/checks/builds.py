@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from schedlab.base.errors import UsageError, nearest
 from schedlab.kernels import KernelError
-from schedlab.kernels.build import Build, Builder
+from schedlab.kernels.build import Builder
+from schedlab.kernels.built import Build
 from schedlab.kernels.configuration import choices
 from schedlab.kernels.engine import find_engine, is_series
 from schedlab.kernels.progress import Watch

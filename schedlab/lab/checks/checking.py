@@ -13,7 +13,7 @@ from typing import Literal
 from schedlab.base.data import is_path
 from schedlab.base.errors import SchedlabError, UsageError
 from schedlab.kernels import KernelError
-from schedlab.kernels.build import Build
+from schedlab.kernels.built import Build
 from schedlab.kernels.cache import disk_errors
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.shelf import Shelf

@@ -10,7 +10,7 @@ from typing import Any
 from schedlab.base.cpulist import parse_cpulist
 from schedlab.base.errors import UsageError
 from schedlab.benchmarks.rt_app_file import RtAppFile
-from schedlab.kernels.build import Build
+from schedlab.kernels.built import Build
 from schedlab.lab.checks.text import KINDS, nanoseconds
 from schedlab.machine.levels import Level
 from schedlab.machine.model import Machine

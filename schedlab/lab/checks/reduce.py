@@ -13,7 +13,7 @@ import tomli_w
 from schedlab.base.errors import Interrupted, SchedlabError
 from schedlab.base.validation import read_toml
 from schedlab.base.words import plural
-from schedlab.kernels.build import Build
+from schedlab.kernels.built import Build
 from schedlab.lab.checks.run import Asked, ask, judge
 from schedlab.lab.checks.text import nanoseconds
 from schedlab.machine.model import Machine, find_machine, known_machines

@@ -13,7 +13,7 @@ from schedlab.base.errors import Interrupted, SchedlabError, UsageError, nearest
 from schedlab.base.validation import validate
 from schedlab.benchmarks import find_benchmark
 from schedlab.benchmarks.enclosure import Enclosure
-from schedlab.kernels.build import Build
+from schedlab.kernels.built import Build
 from schedlab.lab.checks.check import Check
 from schedlab.lab.checks.expect.expectation import TaskWatcher
 from schedlab.lab.checks.given import Given

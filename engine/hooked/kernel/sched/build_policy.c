@@ -128,10 +128,7 @@ static int take_members(struct sched_ext_ops *to, const struct sched_ext_ops *fr
 /* Every CPU that becomes idle or busy writes these; trees since 6.15 can have them by node. */
 static void register_idle_mask(const struct cpumask *mask)
 {
-	int word;
-
-	for (word = 0; word < BITS_TO_LONGS(nr_cpu_ids); word++)
-		hw_hot_register(mask, cpumask_bits(mask) + word);
+	shim_register_hot_mask(mask, mask);
 }
 
 static void register_idle_masks(void)
