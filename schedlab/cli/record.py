@@ -8,7 +8,7 @@ import click
 from schedlab.base.duration import seconds
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
-from schedlab.cli.names import NEW_FILE
+from schedlab.cli.names import MACHINE, NEW_FILE
 from schedlab.cli.numbers import Duration
 
 
@@ -30,7 +30,15 @@ from schedlab.cli.numbers import Duration
 @click.option(
     "--light", is_flag=True, help="Leave reads and writes out: less overhead, no messages."
 )
-@click.option("--target", default="host", show_default=True, help="host, or ssh:[USER@]HOST.")
+@click.option(
+    "--target",
+    default="host",
+    show_default=True,
+    help="host, ssh:[USER@]HOST, or vm:KERNEL: a guest that is booted for COMMAND.",
+)
+@click.option(
+    "--machine", type=MACHINE, help="What a guest is shown, as for `schedlab run --target vm:`."
+)
 @click.option(
     "--output", required=True, metavar="FILE.gz", type=NEW_FILE, help="Where the recording goes."
 )
@@ -41,6 +49,7 @@ def record(
     anonymous: bool,
     light: bool,
     target: str,
+    machine: str | None,
     output: Path,
 ) -> None:
     """Record what a host's scheduler does: for a while, or as long as COMMAND runs.
@@ -51,6 +60,7 @@ def record(
     \b
     schedlab record --duration 10s --cgroup /system.slice/nginx.service --output nginx.gz
     schedlab record --output hackbench.gz -- hackbench -g 2 -l 500
+    schedlab record --target vm:7.3 --machine smp4 --output on-7.3.gz -- hackbench -g 2 -l 500
     schedlab workload import hackbench.gz --output hackbench.slw
     """
     if command and duration:
@@ -60,13 +70,19 @@ def record(
     if output.suffix != ".gz":
         raise UsageError(f"--output: {output} does not end in .gz; a recording is compressed.")
     from schedlab.base.system.interrupt import stoppable
-    from schedlab.lab.recording.recorder import Request
+    from schedlab.cli.steps import ConsoleSteps
+    from schedlab.lab.recording.recorder import PROGRAMS, Request
     from schedlab.lab.recording.recorder import record as make
-    from schedlab.targets.choice import find_system
+    from schedlab.plan.targets import kind_of
+    from schedlab.targets.choice import opened_system
 
+    if kind_of(target).shows_machine and not command:
+        raise UsageError(
+            f"--target {target}: a guest is booted for a COMMAND, and does nothing else; give one."
+        )
     asked = Request(seconds(duration or "10s"), command, cgroup, anonymous, light)
-    system = find_system(target)
-    with stoppable(), system.held(), tempfile.TemporaryDirectory(prefix="schedlab-") as name:
+    opened = opened_system(target, machine, (*PROGRAMS, *command[:1]), ConsoleSteps())
+    with stoppable(), opened as system, tempfile.TemporaryDirectory(prefix="schedlab-") as name:
         made = make(system, asked, Path(name), output)
         printed = (Path(name) / "out").read_text(errors="replace").strip()
     if printed:

@@ -1,11 +1,13 @@
 """Targets by name: `host`, `emulated:FOLDER`, `sim:MACHINE`, `vm:KERNEL`, `ssh:HOST`.
 
 A kind's module has `named`, which makes a target of what is behind the colon, and `system`, which
-makes the system of a host, unless the machine is created for the runs.
+makes the system of a host, unless the machine is created for the runs; a module of guests has
+`guest`, which boots one.
 """
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from schedlab.base.errors import UsageError
@@ -26,6 +28,27 @@ def find_system(name: str) -> System:
         raise UsageError(f"{name} is not a host: it is created for each run.")
     system: System = _module(kind).system(which)
     return system
+
+
+@contextmanager
+def opened_system(
+    name: str, machine: str | None, programs: Sequence[str], watch: Watch
+) -> Iterator[System]:
+    """Yield the system of a host, which nobody else may use meanwhile, or of a guest.
+
+    A guest is booted for the caller, is shown the machine, and has these programs of this host's.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    kind, which = _known(name, machine)
+    if kind.shows_machine:
+        with _module(kind).guest(which, machine, programs, watch) as guest:
+            yield guest
+    else:
+        system = find_system(name)
+        with system.held():
+            yield system
 
 
 def find_target(

@@ -46,10 +46,12 @@ class VmTarget:
         variants: Sequence[Variant] = (),
         watch: Watch | None = None,
         tree: str | None = None,
+        programs: Sequence[str] = (),
     ) -> None:
         """Take a kernel, a machine, and the variants there will be; nothing is booted yet.
 
-        `tree` names its sources, where its own name does not.
+        `tree` names its sources, where its own name does not; guests have these `programs` of this
+        host's, beside those of the benchmarks.
 
         Raises:
             UsageError: no machine is named, or one that QEMU cannot show.
@@ -59,6 +61,7 @@ class VmTarget:
         self.beside: dict[str, Path] = {}
         """More files of the guest, by their places there."""
         self._which = which
+        self._programs = tuple(programs)
         if machine is None:
             raise UsageError(
                 f"{self.name}: a guest needs a machine to show; name one with --machine;"
@@ -80,7 +83,7 @@ class VmTarget:
         files = {place: Path(place) for place in data}
         files[f"/usr/local/bin/{PROGRAM}"] = schedlab_load()
         files |= self._schedulers() | self.beside
-        programs = list(dict.fromkeys([*theirs, *OWN, *servers]))
+        programs = list(dict.fromkeys([*theirs, *OWN, *servers, *self._programs]))
         guests = Guests(self._shape, programs, files, self.watch)
         weakref.finalize(self, guests.close)
         return guests
@@ -187,6 +190,18 @@ def named(
 ) -> VmTarget:
     """Return a kernel to boot as a target."""
     return VmTarget(which, machine, variants, watch)
+
+
+@contextmanager
+def guest(
+    which: str, machine: str | None, programs: Sequence[str], watch: Watch
+) -> Iterator[Guest]:
+    """Yield a booted guest that has these programs of this host's; it ends with the block."""
+    target = VmTarget(which, machine, watch=watch, programs=programs)
+    try:
+        yield target.guest(Variant(name="base"))
+    finally:
+        target.guests.close()
 
 
 class VmSession:

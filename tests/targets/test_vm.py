@@ -1,5 +1,7 @@
 """Guests: the shape QEMU gets of a machine, their files, and one that is really booted."""
 
+import gzip
+import json
 import shutil
 from contextlib import closing
 from pathlib import Path
@@ -10,12 +12,16 @@ from schedlab.base.errors import SchedlabError, SystemLost, UsageError
 from schedlab.kernels.progress import Watch
 from schedlab.lab.accuracy.kernel import VERBOSE, aspects
 from schedlab.lab.accuracy.validation import real_kernel, simulated_kernel
+from schedlab.lab.recording.recorder import PROGRAMS, Request
+from schedlab.lab.recording.recorder import record as make_recording
+from schedlab.lab.recording.setup import HEAD, read_setup
 from schedlab.machine.here import describe
 from schedlab.machine.model import Machine, find_machine
 from schedlab.machine.standin import completed
 from schedlab.plan.plan import BenchmarkEntry, Plan
 from schedlab.result.store import Store
 from schedlab.settings.variant import Variant, parse_variant
+from schedlab.targets.choice import opened_system
 from schedlab.targets.guest.guest import QEMU
 from schedlab.targets.guest.initramfs import Initramfs
 from schedlab.targets.guest.kernel import Kernel, find_kernel, kernel_config, newest
@@ -172,6 +178,38 @@ def test_the_same_plan_runs_in_a_guest(cli: Cli, tmp_path: Path) -> None:
             "sched_feature WA_IDLE": "WA_IDLE" if base else "NO_WA_IDLE",
         }
         assert (out / record.raw / "stdout.txt").read_text().startswith("Running")
+
+
+def test_a_command_is_recorded_in_a_guest(tmp_path: Path) -> None:
+    """Its shell takes lines longer than an interactive one's 4,095 bytes, as perf's are."""
+    kernel_or_skip()
+    if shutil.which("perf") is None:
+        pytest.skip("perf is not installed (Debian package linux-perf)")
+    file = tmp_path / "guest.gz"
+    asked = Request(1.0, ("hackbench", "-g", "1", "-f", "2", "-l", "2"), light=True)
+    wanted = (*PROGRAMS, "hackbench")
+    with opened_system(f"vm:{SERIES}", "smp4", wanted, Watch()) as guest:
+        assert guest.capture(("echo", "x" * 9000)).stdout == f"{'x' * 9000}\n"
+        assert make_recording(guest, asked, tmp_path, file).lines > 100
+    head, *lines = gzip.decompress(file.read_bytes()).decode().splitlines()
+    setup = read_setup(json.loads(head.removeprefix(HEAD)))
+    assert setup and setup.machine and setup.machine.nr_cpus == 4
+    assert setup.kernel.startswith(f"{SERIES}.") and setup.restricted_to == "the command"
+    assert setup.descriptors_before and setup.inherited
+    assert any("sched:sched_switch:" in line and "hackbench" in line for line in lines)
+
+
+def test_a_guest_is_recorded_with_a_command_only(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "guest.gz"
+    for asked, message in (
+        (("--target", "vm:6.1", "--machine", "smp4"), "a guest is booted for a COMMAND"),
+        (("--target", "vm:6.1", "--", "true"), "a guest needs a machine to show"),
+        (("--target", "sim:smp4", "--", "true"), "sim:smp4 is not a host"),
+        (("--machine", "smp4", "--", "true"), "only the target vm:KERNEL takes a machine"),
+    ):
+        status, _, err = cli("record", "--output", file, *asked)
+        assert (status, message in err) == (2, True), err
+        assert not file.exists()
 
 
 def test_a_guest_that_hangs_before_the_first_run_is_booted_again(

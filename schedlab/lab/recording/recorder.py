@@ -20,6 +20,9 @@ from schedlab.lab.recording.anonymous import anonymous, without_data
 from schedlab.lab.recording.reading import perf_text
 from schedlab.lab.recording.setup import HEAD, NOBODY, cgroup_path, look, look_at_machine
 
+PROGRAMS = ("perf", "find", "grep", "sed", "sort", "stat", "ss", "nsenter")
+"""Of the recorded system, beside what every shell has."""
+
 _NEEDED = ("sched:sched_switch", "sched:sched_waking")
 _WANTED = (
     *("sched:sched_wakeup_new", "sched:sched_process_fork", "sched:sched_process_exit"),
