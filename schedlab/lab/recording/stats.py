@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from schedlab.base.cpulist import parse_cpulist
 from schedlab.lab.recording.choice import Choice, chosen_tasks
 from schedlab.lab.recording.events import Context, Events, Flags, Kind, Numbers, Stop
+from schedlab.lab.recording.families import settings_of
 from schedlab.lab.recording.interrupts import Interrupts
 from schedlab.lab.recording.lacking import lacking
 from schedlab.lab.recording.pieces import Pieces, find_pieces, task_key
@@ -25,7 +27,7 @@ class GroupTime:
     waiting: int
     """For a CPU."""
     waiting_idle: int
-    """The part of it while some CPU was idle."""
+    """The part of it while some CPU was idle that the task may use, as far as that is known."""
     asleep: int
     uninterruptible: int
     wakeups: int
@@ -71,7 +73,6 @@ def trace_stats(
     asleep = stop > int(Stop.PREEMPTED)
     ready = np.where(asleep, np.where(woken >= 0, events.ns[np.maximum(woken, 0)], back), since)
     ready = np.clip(ready, since, back)
-    idle = _IdleTime(events)
     moved = pieces.cpu[gaps] != pieces.cpu[gaps + 1]
     latency = (back - ready)[asleep & (woken >= 0) & taken[pieces.task[gaps]]]
     of_gap = group[pieces.task[gaps]]
@@ -81,7 +82,8 @@ def trace_stats(
 
     disk = stop == int(Stop.UNINTERRUPTIBLE)
     waiting = summed(back - ready, of_gap)
-    while_idle = summed(idle.between(ready, back), of_gap)
+    idle = _idle_of_allowed(events, pieces, pieces.task[gaps], ready, back)
+    while_idle = summed(idle, of_gap)
     sleeping = summed(np.where(asleep & ~disk, ready - since, 0), of_gap)
     blocked = summed(np.where(disk, ready - since, 0), of_gap)
     running = summed(pieces.until - pieces.since, group[pieces.task])
@@ -130,11 +132,31 @@ def _wakings(events: Events, pieces: Pieces, gaps: Numbers) -> tuple[Numbers, Nu
     return place, np.where(by_task, waker, -1)
 
 
+def _idle_of_allowed(
+    events: Events, pieces: Pieces, task: Numbers, since: Numbers, until: Numbers
+) -> Numbers:
+    """Return how much of each interval of a task a CPU was idle on which it may run."""
+    settings = settings_of(events, pieces.lives)
+    lists = [own.cpus if own else "" for own in settings]
+    known = {text: number for number, text in enumerate(dict.fromkeys(lists))}
+    of_task = np.array([known[text] for text in lists], np.int64)[task]
+    found = np.zeros(len(task), np.int64)
+    for text, number in known.items():
+        here = np.flatnonzero(of_task == number)
+        if len(here):
+            idle = _IdleTime(events, parse_cpulist(text) if text else None)
+            found[here] = idle.between(since[here], until[here])
+    return found
+
+
 class _IdleTime:
     """How long at least one CPU was idle, up to any moment."""
 
-    def __init__(self, events: Events) -> None:
+    def __init__(self, events: Events, cpus: Sequence[int] | None) -> None:
+        """Look at some CPUs, or at all that the trace shows."""
         switch = events.of(Kind.SWITCH)
+        if cpus is not None:
+            switch = switch[np.isin(events.cpu[switch], np.array(cpus, np.int64))]
         change = (events.two[switch] == 0).astype(np.int64) - (events.one[switch] == 0)
         at = events.ns[switch]
         order = np.argsort(at, kind="stable")

@@ -1,6 +1,7 @@
 """A trace's page: self-contained, hostile names stay text, an arrow for each pair."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from schedlab.cli.trace import trace
 from schedlab.lab.recording.choice import Choice
 from schedlab.lab.recording.inference import infer
 from schedlab.lab.recording.page import trace_page
+from schedlab.lab.recording.setup import Setup, TaskSetup
 from schedlab.lab.recording.stats import describe_stats, trace_stats
 from tests.helpers.browser import Page
 from tests.helpers.traces import Line, ftrace, read, switch, waking
@@ -72,6 +74,23 @@ def test_the_command_writes_it(place: str, tmp_path: Path) -> None:
         assert done.exit_code == 0 and "Who wakes whom" in target.read_text()
     else:
         assert done.exit_code == 2 and "there is no folder" in done.output
+
+
+@pytest.mark.parametrize(("cpus", "idle"), [("0-1", 3_000), ("0", 0), (None, 3_000)])
+def test_only_cpus_on_which_a_task_may_run_count_as_idle(cpus: str | None, idle: int) -> None:
+    waits = [
+        switch(0, 0, IDLE, "R", A),
+        switch(0, 1, IDLE, "R", ("other", 12)),
+        switch(1_000, 0, A, "R", ("one", 13)),
+        switch(2_000, 1, ("other", 12), "S", IDLE),
+        switch(5_000, 0, ("one", 13), "S", A),
+        switch(6_000, 0, A, "S", IDLE),
+    ]
+    events = read(waits)
+    if cpus:
+        events = replace(events, setup=Setup("", "0-1", {10: TaskSetup(10, cpus)}))
+    [group] = [each for each in trace_stats(events, Choice()).groups if each.name == "worker*"]
+    assert (group.waiting, group.waiting_idle) == (4_000, idle)
 
 
 def test_stats_tell_what_an_import_tells() -> None:
