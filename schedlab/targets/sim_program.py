@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -18,6 +19,9 @@ _USAGE = 2
 _BOUND = 4
 _GRACE_SECONDS = 30.0
 """The simulator ends itself at its limit; this much later it is ended."""
+_SANITIZER = re.compile(r"^SUMMARY: (AddressSanitizer: .*)$", re.MULTILINE)
+"""The kind of fault, the line and the function, in a simulator that AddressSanitizer watches."""
+_ACCESS = re.compile(r"^(?:READ|WRITE) of size \d+", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -121,6 +125,9 @@ def failure(ended: Ended) -> str:
     if said:
         place = f" ({where[0]})" if where and where[0] not in said[0] else ""
         return said[0].removeprefix("schedsim: ") + place
+    if found := _SANITIZER.search(ended.words):
+        access = _ACCESS.search(ended.words)
+        return found[1] + (f" ({access[0]})" if access else "")
     if ended.status == _BOUND:
         return "the workload does not end: the bound on simulated time was reached"
     if ended.status < 0:
