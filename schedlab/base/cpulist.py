@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 MOST_CPUS = 8192
 """The kernel's own limit (NR_CPUS on x86 and arm64 with MAXSMP)."""
@@ -9,6 +10,8 @@ MOST_CPUS = 8192
 _LIST = re.compile(r"\s*\d+(-\d+)?(\s*,\s*\d+(-\d+)?)*\s*")
 
 
+# A machine's few lists are read for each of its hundreds of benchmarks and sizes.
+@lru_cache(maxsize=4096)
 def parse_cpulist(text: str) -> tuple[int, ...]:
     """Return the CPUs of a list, ascending.
 

@@ -1,11 +1,13 @@
 """Tables beside the verdicts: published results, and where the CPUs' time went."""
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from schedlab.base.errors import UsageError
+from schedlab.benchmarks.benchmark import Case
 from schedlab.counters.simulated import CPU_TIME, ENTRIES
 from schedlab.judging.analysis import analyse
 from schedlab.judging.marks import figures_set_by, mark_of, rows_of_machines
@@ -162,12 +164,16 @@ def test_every_shipped_table_fits_its_plan(name: str) -> None:
     """Labels, metrics and variants are those of the plans that name the document."""
     plans = [plan for path in PLANS.glob("*.toml") if (plan := load_plan(path)).published == name]
     assert plans
+
+    @cache
+    def cases(target: str) -> list[Case]:
+        machine = find_machine(target.removeprefix("sim:"))
+        return [case for plan in plans for case in plan.cases(machine)]
+
     for table in find_reference(name).table:
-        machine = find_machine(table.target.removeprefix("sim:"))
         known = {
             (case.label, metric.name): case.params
-            for plan in plans
-            for case in plan.cases(machine)
+            for case in cases(table.target)
             for metric in case.benchmark.metrics
         }
         assert {variant.name for plan in plans for variant in plan.variant} >= {table.variant}
@@ -175,8 +181,7 @@ def test_every_shipped_table_fits_its_plan(name: str) -> None:
             assert table.scale(known[label, table.metric]) > 0
             assert mean(base) > 0 and mean(other) > 0
     for counts in find_reference(name).counts:
-        machine = find_machine(counts.target.removeprefix("sim:"))
-        params = {case.label: case.params for plan in plans for case in plan.cases(machine)}
+        params = {case.label: case.params for case in cases(counts.target)}
         assert all(plan.counters == "all" or counts.counter in plan.counters for plan in plans)
         assert all(counts.scale(params[label]) > 0 for label, _, _ in counts.rows)
 
