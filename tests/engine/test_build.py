@@ -59,6 +59,27 @@ def objects(series: str, **variables: str) -> Path:
     return built.parent if variables else builds.objects(series)
 
 
+def patched_make(
+    series: str,
+    name: str,
+    tmp_path: Path,
+    file: str,
+    pattern: str,
+    replacement: str,
+    **variables: str,
+) -> tuple[Path, list[str]]:
+    """schedsim with one substitution in one file, beside the build without it; what was compiled."""
+    tree, base = kernel_source(series), objects(series, **variables)
+    change = patch(tmp_path, tree, file, pattern, replacement)
+    out = build_folder("-".join([series, name, *(f"{k}_{v}" for k, v in variables.items())]))
+    variables |= {"O": str(out), "KERNEL": str(tree), "PATCHES": str(change)}
+    if options := builds.options(series):
+        variables["CONFIG"] = " ".join(options)
+    done = make(BASE=str(base), **variables)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return out / "schedsim", re.findall(r"CC \w+\s+(\S+)", done.stdout)
+
+
 def patched_build(
     series: str,
     name: str,
@@ -68,47 +89,29 @@ def patched_build(
     replacement: str,
     **variables: str,
 ) -> Path:
-    """schedsim with one substitution in one file, beside the build without it."""
-    tree, base = kernel_source(series), objects(series, **variables)
-    change = patch(tmp_path, tree, file, pattern, replacement)
-    out = build_folder("-".join([series, name, *(f"{k}_{v}" for k, v in variables.items())]))
-    variables |= {"O": str(out), "KERNEL": str(tree), "PATCHES": str(change)}
-    done = make(BASE=str(base), **variables)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return out / "schedsim"
-
-
-def test_patch_changes_the_scheduler_and_shares_objects(series: str, tmp_path: Path) -> None:
-    tree, base = kernel_source(series), objects(series)
-    change = patch(
-        tmp_path,
-        tree,
-        "kernel/sched/fair.c",
-        r"(normalized_sysctl_sched_(base_slice|latency)\s*= )",
-        r"\g<1>5 * ",
-    )
-    out = build_folder(f"{series}-patched")
-    shutil.rmtree(out, ignore_errors=True)
-    done = make(O=str(out), KERNEL=str(tree), PATCHES=str(change), BASE=str(base))
-    assert done.returncode == 0, done.stdout + done.stderr
-    compiled = re.findall(r"CC \w+\s+(\S+)", done.stdout)
-    assert compiled == ["kernel/sched/fair.c"]
-    plain, patched = (Simulator(b / "schedsim", tmp_path)("smp4", HOGS) for b in (base, out))
-    assert plain["trace_hash"] != patched["trace_hash"]
+    """The same, without what was compiled."""
+    return patched_make(series, name, tmp_path, file, pattern, replacement, **variables)[0]
 
 
 def test_the_line_of_the_idle_cpus_flags_is_paid_for_however_it_is_written(tmp_path: Path) -> None:
-    """By an exchange as by WRITE_ONCE(); a plain store in its place is not seen, so it is cheaper."""
+    """By an exchange as by WRITE_ONCE(); a plain store in its place is not seen, so it is cheaper.
+
+    One build has both: the slice says which.
+    """
     written = r"WRITE_ONCE\((nohz\.has_blocked_load), 1\)(;\n}\n)"
-    ways = {"exchange": r"xchg(&\1, 1)\2", "store": r"\1 = 1\2"}
-    hashes = {}
-    for name, way in ways.items():
-        folder = tmp_path / name
-        folder.mkdir()
-        program = patched_build("7.3", name, folder, "kernel/sched/fair.c", written, way)
-        hashes[name] = Simulator(program, folder)("numa16", HOGS)["trace_hash"]
-    plain = Simulator(build("7.3"), tmp_path)("numa16", HOGS)["trace_hash"]
-    assert hashes["exchange"] == plain != hashes["store"]
+    ways = r"if (sysctl_sched_base_slice == 3000001)\n\t\t\1 = 1;\n\telse\n\t\txchg(&\1, 1)\2"
+    program = patched_build("7.3", "either", tmp_path, "kernel/sched/fair.c", written, ways)
+
+    def same(slice_ns: str) -> bool:
+        hogs = {**HOGS, "knobs": {"/sys/kernel/debug/sched/base_slice_ns": slice_ns}}
+        patched, plain = (
+            Simulator(made, tmp_path)("numa16", hogs)["trace_hash"]
+            for made in (program, build("7.3"))
+        )
+        return bool(patched == plain)
+
+    exchanged, stored = same("3000000"), same("3000001")
+    assert exchanged and not stored
 
 
 def test_patch_that_does_not_apply(series: str, tmp_path: Path) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import shutil
 import tomllib
 from pathlib import Path
 
 import pytest
-from test_build import patched_build
+from test_build import patched_make
 from test_traces import SCENARIO, lines
 
 from tests.helpers.engine.loads import refused
@@ -16,6 +17,8 @@ from tests.helpers.engine.simulator import (
     Json,
     Simulator,
     balances_when_kicked,
+    build,
+    build_folder,
     machine,
     reads,
     tasks,
@@ -212,8 +215,9 @@ def test_picked_task_is_the_one_that_runs(sim: Simulator, tmp_path: Path) -> Non
 
 
 def test_patched_kernel_is_traced(series: str, tmp_path: Path) -> None:
-    """A patch of a traced function is what the tracepoint sees."""
-    binary = patched_build(
+    """A patch of a traced function is what the tracepoint sees, and all that is compiled."""
+    shutil.rmtree(build_folder(f"{series}-traced"), ignore_errors=True)
+    binary, compiled = patched_make(
         series,
         "traced",
         tmp_path,
@@ -221,8 +225,14 @@ def test_patched_kernel_is_traced(series: str, tmp_path: Path) -> None:
         r"(sgs->group_weight = group->group_weight);",
         r"\1 + 1000;",
     )
+    assert compiled == ["kernel/sched/fair.c"]
     events, _ = decisions(Simulator(binary, tmp_path), "numa16", RELEASED, tmp_path / "t")
     assert min(e["weight"] for e in of(events, "group_stats")) > 1000
+    plain, patched = (
+        Simulator(program, tmp_path)("numa16", RELEASED)["trace_hash"]
+        for program in (build(series), binary)
+    )
+    assert plain != patched
 
 
 def test_random_numbers_pass_over_domains(series: str, sim: Simulator, tmp_path: Path) -> None:

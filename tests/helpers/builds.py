@@ -17,7 +17,7 @@ from schedlab.kernels.kconfig import Preempt
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.recipes import make_recipe
 from schedlab.kernels.schedulers import OPTION, find_scheduler
-from schedlab.kernels.shelf import Shelf
+from schedlab.kernels.shelf import Base, Recipe, Shelf
 from schedlab.kernels.tree import tree_as_it_is
 from schedlab.lab.checks.coverage import PREFIX
 from schedlab.settings.kinds.scx import is_path
@@ -27,6 +27,10 @@ ROOT = Path(__file__).resolve().parents[2]
 CACHE = cache_folder() / "tests" / hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
 """Of this checkout: two must not answer for each other."""
 CPUSETS = ("CPUSETS=y", "NO_HZ_FULL=y", "SCHED_MM_CID=y")
+HZ_WITH_PATCHES = {"6.1": 100}
+"""Of the series whose simulator with our patches is also the one of few ticks."""
+OF_ONE_BUILD = ("7.2",)
+"""Series that are tested in part, and in one build alone: with cpusets and sched_ext."""
 
 
 @functools.cache
@@ -40,13 +44,13 @@ def made(
     config: str | None = None,
 ) -> Build:
     """Return the build of a series, of that name if it is not a plain one."""
-    if patches:
+    if series in OF_ONE_BUILD:
+        return _with_options(series)
+    if patches and hz is None:
         # Most objects of a patched build are those of the unpatched one.
-        made(series, hz=hz, preempt=preempt, config=config)
+        made(series, preempt=preempt, config=config)
     shelf, engine = Shelf(CACHE), find_engine()
-    plain = tree_as_it_is(kernel_source(series), series, engine)
-    if plain not in shelf.bases():
-        shelf.put_base(plain)
+    _base(series)
     settings = (hz, preempt, lambda _: None, config)
     recipe = make_recipe(shelf, engine, name or series, series, patches, *settings)
     return Builder(shelf, engine, Watch(), coverage=PREFIX in os.environ).build(recipe)
@@ -68,8 +72,9 @@ def build(
 
 def patched(series: str) -> Path:
     """Return the simulator of a series with all of our patches, each of which is off by default."""
-    files = map(str, patches(series))
-    return build(series, name=f"{series}-patches", patches=tuple(files))
+    files = tuple(map(str, patches(series)))
+    hz = HZ_WITH_PATCHES.get(series)
+    return build(series, name=f"{series}-patches", hz=hz, patches=files)
 
 
 def fully_preempted() -> Path:
@@ -78,8 +83,8 @@ def fully_preempted() -> Path:
 
 
 def of_few_ticks() -> Path:
-    """Return the simulator of 6.1 with 100 ticks a second."""
-    return build("6.1", name="6.1-hz100", hz=100)
+    """Return the simulator of 6.1 with 100 ticks a second, and our patches, which are off."""
+    return patched("6.1")
 
 
 def as_debian() -> Path:
@@ -145,16 +150,37 @@ def with_scheduler(series: str, wanted: str) -> Path:
 
 def _with_options(series: str, wanted: str | None = None) -> Build:
     """Return a build with sched_ext, of 7.3 with cpusets too: its tests share the objects."""
-    made(series)
     shelf = Shelf(CACHE)
-    base = shelf.base(series)
-    options = (OPTION,) if series == "6.12" else (*CPUSETS, OPTION)
-    recipe = base.plain.model_copy(update={"name": f"{series}-options", "options": options})
-    scheduler = find_scheduler(wanted, is_path(wanted), base) if wanted else None
+    if series not in OF_ONE_BUILD:
+        made(series)
+    recipe = _recipe_with_options(series)
+    scheduler = find_scheduler(wanted, is_path(wanted), shelf.base(series)) if wanted else None
     return Builder(shelf, find_engine(), Watch()).build(recipe, scheduler)
+
+
+def _recipe_with_options(series: str) -> Recipe:
+    """Return the recipe of a build with sched_ext."""
+    options = (OPTION,) if series == "6.12" else (*CPUSETS, OPTION)
+    changed = {"name": f"{series}-options", "options": options}
+    return _base(series).plain.model_copy(update=changed)
+
+
+def _base(series: str) -> Base:
+    """Return the tree of a series, put on the shelf where it is not there."""
+    shelf = Shelf(CACHE)
+    plain = tree_as_it_is(kernel_source(series), series, find_engine())
+    if plain not in shelf.bases():
+        shelf.put_base(plain)
+    return plain
 
 
 def objects(name: str) -> Path:
     """Return the folder of what make left of a build: of a series, or of a name on the shelf."""
     shelf = Shelf(CACHE)
-    return Builder(shelf, find_engine(), Watch()).objects(shelf.recipe(name))
+    recipe = _recipe_with_options(name) if name in OF_ONE_BUILD else shelf.recipe(name)
+    return Builder(shelf, find_engine(), Watch()).objects(recipe)
+
+
+def options(series: str) -> tuple[str, ...]:
+    """Return how the usual build of a series is configured, as make's CONFIG has it."""
+    return _recipe_with_options(series).options if series in OF_ONE_BUILD else ()

@@ -20,7 +20,6 @@ USUAL: tuple[tuple[str, Made], ...] = (
     ("6.12", builds.fully_preempted),
     ("6.12", builds.as_debian),
     ("7.3", builds.bare),
-    ("6.1", builds.of_few_ticks),
     ("7.3", partial(builds.with_cpusets, "7.3")),
     *((series, partial(builds.patched, series)) for series in ("6.12", "7.3", "6.1")),
 )

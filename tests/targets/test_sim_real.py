@@ -245,6 +245,8 @@ def test_features_of_one_patched_build(lab: FakeLab, series: str, tmp_path: Path
     builds.patched(series)
     patches = builds.patches(series)
     words = [word for patch in patches for word in ("--patch", patch.stem)]
+    if hz := builds.HZ_WITH_PATCHES.get(series):
+        words += ["--hz", str(hz)]
     status, out, errors = lab.call(
         "kernel", "build", f"policies-{series}", "--base", series, *words
     )
