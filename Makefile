@@ -17,6 +17,8 @@ test:
 installed-and-checked:
 	scripts/setup.sh test
 	$(MAKE) check
+	# Compiles the tests and what they load, which each worker would.
+	.venv/bin/python -m pytest --collect-only --quiet >/dev/null
 
 simulators:
 	scripts/setup.sh kernels

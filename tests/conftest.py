@@ -20,31 +20,41 @@ CHROMIUM = "/usr/bin/chromium"
 
 TESTS = Path(__file__).parent
 LONGEST = (
-    "targets/test_vm.py",
     "engine/test_scx.py",
-    "engine/test_build.py",
+    "targets/test_vm.py",
+    "test_manual.py",
     "engine/test_limits.py",
     "engine/test_switching.py",
-    "test_manual.py",
-    "engine/test_arm64.py",
+    "engine/test_build.py",
     "engine/test_decisions.py",
-    "engine/test_determinism.py",
-    "targets/test_sim_real.py",
+    "engine/test_arm64.py",
     "engine/test_steady_state.py",
     "lab/bisecting/test_bisect.py",
+    "targets/test_ssh.py",
     "importers/test_round_trip.py",
-    "report/test_report_shapes.py",
+    "engine/test_determinism.py",
+    "targets/test_sim_real.py",
     "judging/test_stats.py",
     "targets/test_sim_run.py",
+    "lab/checks/test_corpus.py",
+    "engine/test_checks.py",
     "engine/test_study_patches.py",
     "engine/test_patches.py",
-    "engine/test_basic.py",
-    "engine/test_cpuidle.py",
+    "report/test_report_shapes.py",
+    "lab/checks/test_broken_schedulers.py",
+    "cli/test_sweep_command.py",
     "targets/test_real_host.py",
+    "cli/test_published_command.py",
+    "engine/test_basic.py",
+    "lab/test_boots_by_ssh.py",
     "base/system/test_interrupt.py",
-    "engine/test_machine_domains.py",
+    "engine/test_cpuidle.py",
+    "engine/test_workloads_network.py",
+    "lab/test_boots.py",
+    "engine/test_slow_host.py",
+    "targets/test_client.py",
 )
-"""The files that take a minute or a good part of one, the longest first."""
+"""The files that take more than the others, the longest first."""
 
 # How long an example takes says something of the machine, nothing of the code.
 settings.register_profile(

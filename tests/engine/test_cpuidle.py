@@ -134,7 +134,7 @@ def figures(result: Json) -> dict[str, float]:
     return {name.removeprefix("cpuidle-smt."): value for name, value in metrics}
 
 
-FORKS = 96
+FORKS = 48
 
 
 def forking(times: float) -> Json:

@@ -41,9 +41,10 @@ def decisions(
     path: Path,
     names: str = "schedlab:*",
     *options: str,
+    moves: bool = True,
 ) -> tuple[list[Json], Json]:
     """Events, their fields by name, and the run's counters; migrations and switches too."""
-    names += ",sched_migrate_task,sched_switch"
+    names += ",sched_migrate_task,sched_switch" if moves else ""
     result = sim(machine, scenario, "--trace", str(path), "--trace-events", names, *options)
     found: list[Json] = []
     for m in lines(path):
@@ -162,7 +163,8 @@ def test_newidle_weighs_each_domain(series: str, sim: Simulator, tmp_path: Path)
     features = {"NI_RANDOM": False} if draws else {}
     scenario: Json = {"duration": "35ms", "tasks": [load], "features": features}
     names = "schedlab:newidle*,schedlab:load_balance"
-    events, counters = decisions(sim, "epyc-7713-2p-nps1", scenario, tmp_path / "t", names)
+    trace = tmp_path / "t"
+    events, counters = decisions(sim, "epyc-7713-2p-nps1", scenario, trace, names, moves=False)
     inside: dict[int, list[Json]] = {}
     searched = stopped = 0
     for event in events:

@@ -92,7 +92,7 @@ def test_what_is_counted_of_a_call_is_what_its_time_is_of(sim: Simulator, loops:
 def test_hackbench_warm_takes_as_long_as_in_a_long_run(sim: Simulator, series: str) -> None:
     """A short cold one is mostly its start, which CFS makes much quicker than what follows."""
     times = {"cold": 0.0, "warm": 0.0, "long": 0.0}
-    seeds = (1, 2, 3)
+    seeds = (1, 2)
     for kind, more, thousands in (("cold", {}, 1), ("warm", SETTLED, 2), ("long", {}, 5)):
         options = {"groups": 1, "loops": 1000 * thousands, "pipe": True, "threads": True}
         for seed in seeds:

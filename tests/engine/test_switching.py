@@ -158,7 +158,9 @@ def chosen(text: str) -> str:
 def values(present: str) -> list[str]:
     """Some that may differ from the present one."""
     number = int(present) if present.isdigit() else 1
-    return ["teo" if present in ("menu", "teo") else "0", "1", str(number // 10), str(number * 10)]
+    word = "teo" if present in ("menu", "teo") else "0"
+    tried = dict.fromkeys([word, "1", str(number // 10), str(number * 10)])
+    return [value for value in tried if value != present]
 
 
 FAR = {

@@ -14,6 +14,7 @@ import tomli_w
 
 from schedlab.cli import main
 from schedlab.kernels.shelf import Base, Shelf
+from tests.helpers.load import share_own_programs
 
 MAKEFILE = """\
 all: $(if $(SCX),$(SCX_OUT),$(O))/schedsim
@@ -242,6 +243,7 @@ class FakeLab:
         self.machine = write_machine(folder / "four.toml")
         self.cache = folder / "cache"
         self.env = {"SCHEDLAB_ENGINE": str(self.engine), "SCHEDLAB_CACHE": str(self.cache)}
+        share_own_programs(self.cache)
         for name, value in self.env.items():
             patch.setenv(name, value)
         self._patch = patch

@@ -3,13 +3,28 @@
 import functools
 import json
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from schedlab.base.errors import HostError
+from schedlab.kernels.cache import cache_folder
 from schedlab.kernels.native import schedlab_load
 from tests.helpers.patience import PATIENCE_SECONDS
+
+SHELVES = ("load", "cpuidle-smt-performance", "trace-text")
+"""Where our native programs lie in a cache, each version in a folder of its own."""
+
+
+def share_own_programs(cache: Path) -> None:
+    """Have a cache of a test's own hold the user's builds of our programs: they are made once."""
+    cache.mkdir(parents=True, exist_ok=True)
+    for shelf in SHELVES:
+        users = cache_folder() / shelf
+        users.mkdir(parents=True, exist_ok=True)
+        if not (cache / shelf).exists():
+            (cache / shelf).symlink_to(users)
 
 
 @functools.cache

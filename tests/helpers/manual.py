@@ -21,6 +21,7 @@ from tests.helpers import builds
 from tests.helpers.emulated import emulated_host
 from tests.helpers.fake_engine import write_tree
 from tests.helpers.kernel_source import kernel_source
+from tests.helpers.load import share_own_programs
 from tests.helpers.patience import PATIENCE_SECONDS
 from tests.helpers.rt_app_files import EXAMPLES
 
@@ -133,6 +134,7 @@ class Desk:
         """Lay out the folder; `package` is where schedlab is installed."""
         self.folder = folder
         self.cache = folder / "cache"
+        share_own_programs(self.cache)
         self._bin = folder / "bin"
         self.env = {
             "PATH": f"{self._bin}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",

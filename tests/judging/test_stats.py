@@ -525,7 +525,7 @@ def some(rate, limit, reports):
 def null_reports():
     return {
         noise.__name__: lab.simulate(
-            np.random.default_rng(11), noise, 120, Design(), order="balanced sixes"
+            np.random.default_rng(11), noise, 80, Design(), order="balanced sixes"
         )
         for noise in lab.ORDINARY
     }
@@ -534,15 +534,15 @@ def null_reports():
 def test_false_alarms_in_reports_where_nothing_differs(null_reports):
     alarms = {name: out.differences.any(axis=1) for name, out in null_reports.items()}
     for name, alarm in alarms.items():
-        assert some(alarm.mean(), 0.05, 120), name
+        assert some(alarm.mean(), 0.05, 80), name
     # Together they are well below the limit, so that no room for chance is needed.
     assert np.mean(list(alarms.values())) <= 0.045
 
 
 def test_false_alarms_on_iid_noise_are_near_the_level():
-    out = lab.simulate(np.random.default_rng(12), lab.iid, 500, Design())
+    out = lab.simulate(np.random.default_rng(12), lab.iid, 300, Design())
     rate = out.differences.any(axis=1).mean()
-    assert some(rate, 0.05, 500)
+    assert some(rate, 0.05, 300)
     assert rate > 0.01, "a test that never claims anything is no test"
 
 
@@ -566,11 +566,11 @@ def test_false_equivalence_exactly_at_the_margin():
     wrong = []
     for noise in (lab.iid, lab.two_modes, lab.drifting):
         rng = np.random.default_rng(14)
-        effects = MARGIN * rng.choice([-1.0, 1.0], (250, lab.BENCHMARKS))
-        cv = lab.mixed_cv(rng, 250, 0.003, 0.03)
-        out = lab.simulate(rng, noise, 250, Design(), effects, cv, order="balanced sixes")
+        effects = MARGIN * rng.choice([-1.0, 1.0], (150, lab.BENCHMARKS))
+        cv = lab.mixed_cv(rng, 150, 0.003, 0.03)
+        out = lab.simulate(rng, noise, 150, Design(), effects, cv, order="balanced sixes")
         wrong.append(out.equivalences.any(axis=1))
-        assert some(wrong[-1].mean(), 0.05, 250), noise.__name__
+        assert some(wrong[-1].mean(), 0.05, 150), noise.__name__
     assert np.mean(wrong) <= 0.05
 
 
@@ -616,8 +616,8 @@ def test_pairing_sees_through_drift():
 def test_the_adaptive_design_beats_a_fixed_number_of_blocks():
     def found(looks):
         rng = np.random.default_rng(18)
-        effects = lab.mixed_effects(rng, (250, lab.BENCHMARKS))
-        cv = lab.mixed_cv(rng, 250, 0.01, 0.15)
+        effects = lab.mixed_effects(rng, (150, lab.BENCHMARKS))
+        cv = lab.mixed_cv(rng, 150, 0.01, 0.15)
         out = lab.simulate(rng, lab.iid, 250, Design(looks=looks), effects, cv)
         return out.right[np.abs(effects) > MARGIN].mean(), out.blocks.mean()
 

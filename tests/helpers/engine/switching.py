@@ -317,6 +317,7 @@ CACHE_CASES: list[Case] = [("numa16", THREADS), ("numa16", BATCHES), ("numa16", 
 
 # Where the name of a setting says which cases are the likely ones.
 LIKELY = {
+    "epoch_affinity": BATCHES,
     "llc_balancing": THREADS,
     "cgroup_mode": THREADS,
     "numa": MEMORY,

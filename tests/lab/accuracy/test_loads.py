@@ -114,6 +114,7 @@ def test_a_host_is_measured_in_a_group_of_its_own(
     monkeypatch.setattr(validation, "Groups", Groups)
     monkeypatch.setattr(validation, "brought_to_its_end", brought)
     monkeypatch.setattr(validation, "schedlab_load", lambda: Path("build/schedlab-load"))
+    monkeypatch.setattr(Validation, "_build", lambda self: None)
     monkeypatch.setattr(Validation, "_this_host", this_host)
     monkeypatch.setattr(Validation, "_headed", lambda self, there, words: words)
     text = Validation(kernel="6.12").of_loads(tmp_path, (), Lab())
