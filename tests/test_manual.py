@@ -92,7 +92,8 @@ OF_OTHER_TREES = re.compile(r"(--base |--kernel |kernel=)\S*7\.3\b")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     """Install schedlab into a folder, as from a wheel, and lay out a desk beside it."""
     folder = tmp_path_factory.mktemp("manual")
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile"]
+    pip += ["--no-build-isolation"]
     installed = subprocess.run(
         [*pip, "--target", str(folder / "package"), str(builds.ROOT)],
         capture_output=True,

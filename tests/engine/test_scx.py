@@ -633,8 +633,13 @@ def test_an_arena_has_the_pages_that_are_taken(tmp_path: Path, of_tree: Made) ->
     assert "writes 8 bytes at offset 12288 of its arena, of a page that it did not" in done.stderr
 
 
-@pytest.mark.parametrize("name", ["simple", "central", "flatcg", "qmap", "cpu0", "sdt", "pair"])
-@pytest.mark.parametrize("series", ["7.2", "7.3"])
+@pytest.mark.parametrize(
+    ("series", "name"),
+    [
+        *(("7.2", name) for name in ("qmap", "pair")),  # the others are the files of 7.3
+        *(("7.3", name) for name in ("simple", "central", "flatcg", "qmap", "cpu0", "sdt", "pair")),
+    ],
+)
 def test_the_schedulers_of_younger_trees_run_everything_the_same_way_twice(
     tmp_path: Path, series: str, name: str
 ) -> None:

@@ -159,8 +159,7 @@ def values(present: str) -> list[str]:
     """Some that may differ from the present one."""
     number = int(present) if present.isdigit() else 1
     word = "teo" if present in ("menu", "teo") else "0"
-    tried = dict.fromkeys([word, "1", str(number // 10), str(number * 10)])
-    return [value for value in tried if value != present]
+    return list(dict.fromkeys([word, "1", str(number // 10), str(number * 10)]))
 
 
 FAR = {

@@ -72,26 +72,51 @@ what = "is a new word whose line costs nothing"
 """
 
 SCHEDSIM = """\
-import argparse, json, os, random, sys, time
-parser = argparse.ArgumentParser()
-for name in ("machine", "scenario", "out", "trace", "trace-format", "trace-events", "trace-cpus",
-             "trace-tasks", "trace-from", "trace-to", "trace-ring"):
-    parser.add_argument(f"--{name}")
-parser.add_argument("--seed", type=int, default=1)
-parser.add_argument("--print-domains", action="store_true")
-args = parser.parse_args()
+# Without json, random and argparse, whose imports would be most of what a run takes.
+import math, os, sys, time
+from _json import encode_basestring_ascii as quoted
+from _random import Random
+words = {f"--{name}" for name in ("machine", "scenario", "out", "seed", "trace", "trace-format",
+         "trace-events", "trace-cpus", "trace-tasks", "trace-from", "trace-to", "trace-ring")}
+given, rest = {}, iter(sys.argv[1:])
+for word in rest:
+    if word != "--print-domains" and word not in words:
+        sys.exit(f"schedsim: unknown option {word}")
+    given[word] = word if word == "--print-domains" else next(rest)
 
 def end(status, text):
     sys.stderr.write(f"schedsim: {text}\\n")
     sys.exit(status)
 
-machine = json.load(open(args.machine))
+def load(path):
+    with open(path) as file:
+        return eval(file.read(), {"true": True, "false": False, "null": None})
+
+def dump(value):
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{quoted(key)}: {dump(of)}" for key, of in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(dump, value)) + "]"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return quoted(value) if isinstance(value, str) else repr(value)
+
+def lognormal(seed, sigma):
+    # As random.Random(seed).lognormvariate(0, sigma).
+    draw = Random(seed).random
+    while True:
+        u1, u2 = draw(), 1.0 - draw()
+        z = 4 * math.exp(-0.5) / math.sqrt(2.0) * (u1 - 0.5) / u2
+        if z * z / 4.0 <= -math.log(u2):
+            return math.exp(0.0 + z * sigma)
+
+machine = load(given["--machine"])
 if "line_core" not in machine["cost"]:
-    end(2, f"{args.machine}: cost.line_core: missing")
-if args.print_domains:
+    end(2, f"{given['--machine']}: cost.line_core: missing")
+if "--print-domains" in given:
     print("cpu0/domain0/name=MC span=0-3")
     sys.exit()
-scenario = json.load(open(args.scenario))
+scenario = load(given["--scenario"])
 knobs = scenario["knobs"]
 for path in knobs:
     if "nosuch" in path:
@@ -104,7 +129,7 @@ if "sched_ext" in scenario:
 features = scenario["features"]
 # Machines of 7 ns do not feel how fast the scheduler is.
 speed = 1.0 if str(machine["cost"]["line_core"]).startswith("7") else @SPEED@
-took = speed * random.Random(args.seed).lognormvariate(0, 0.02)
+took = speed * lognormal(int(given.get("--seed", 1)), 0.02)
 if features.get("WA_IDLE") is False:
     took *= 0.8
 report = {"status": "done", "metrics": {}, "counters": {
@@ -134,14 +159,17 @@ for workload in scenario.get("workloads", []):
         domains = [{"busy_interval_s": 0.06}, {"busy_interval_s": 0.124}]
         report["steady"], report["window_s"] = {"unsettled": [], "domains": domains}, 0.0024
     if mode == "slow":
-        open(os.path.join(os.path.dirname(args.out), f"pid-{os.getpid()}"), "w").close()
+        open(os.path.join(os.path.dirname(given["--out"]), f"pid-{os.getpid()}"), "w").close()
         time.sleep(1.5)
-    time.sleep(random.random() * 0.05)
+    time.sleep(os.urandom(1)[0] / 256 * 0.05)
     loops = workload.get("loops", workload.get("loop"))
     report["metrics"][workload["kind"] + ".time"] = took * loops
-if args.trace:
-    open(args.trace, "w").write(f"# {args.trace_format} {args.trace_events} {args.trace_ring}\\n")
-json.dump(report, open(args.out, "w"))
+if "--trace" in given:
+    told = (given.get(f"--trace-{name}") for name in ("format", "events", "ring"))
+    with open(given["--trace"], "w") as file:
+        file.write(f"# {' '.join(map(str, told))}\\n")
+with open(given["--out"], "w") as file:
+    file.write(dump(report))
 """
 
 FAIR = """\

@@ -78,6 +78,7 @@ def test_a_kernel_builds_and_a_patch_rebuilds_little(lab: FakeLab, series: str) 
     assert "kernel/sched/core.c" not in log, "what the patch does not touch is shared"
 
 
+@pytest.mark.parametrize("series", ["6.12"], indirect=True)  # the lab's part, of any tree
 def test_a_run_is_the_same_for_any_number_of_jobs(
     lab: FakeLab, series: str, tmp_path: Path
 ) -> None:
@@ -131,6 +132,7 @@ def test_the_common_suite_runs(lab: FakeLab, series: str, tmp_path: Path) -> Non
     assert [(run.key, run.error) for run in runs if run.status != "ok"] == []
 
 
+@pytest.mark.parametrize("series", ["6.12"], indirect=True)  # the lab's part, of any tree
 def test_a_result_gives_the_same_hashes_elsewhere(
     lab: FakeLab, series: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -231,6 +233,7 @@ def test_what_idle_and_frequency_governors_choose(
     assert re.search("^choice of the frequency: 0 / [0-9,]+ decisions", out, re.MULTILINE)
 
 
+@pytest.mark.parametrize("series", ["6.12"], indirect=True)  # the lab's part, of any tree
 def test_variants_that_boot_otherwise(lab: FakeLab, series: str) -> None:
     status, out, errors = lab.call(
         *("diverge", f"base: kernel={series}", f"apart: kernel={series}; cmdline isolcpus=3"),
@@ -266,6 +269,7 @@ def test_features_of_one_patched_build(lab: FakeLab, series: str, tmp_path: Path
     assert on != off, "they decide where forks land"
 
 
+@pytest.mark.parametrize("series", ["6.12"], indirect=True)  # the lab's part, of any tree
 def test_a_workload_of_a_file(lab: FakeLab, series: str, tmp_path: Path) -> None:
     file = tmp_path / "mine.json"
     file.write_text(EXAMPLES[-2].read_text())
