@@ -7,6 +7,8 @@ import signal
 import subprocess
 import time
 
+import pytest
+
 from tests.helpers.engine.simulator import Json, Simulator, machine
 
 
@@ -25,6 +27,7 @@ def big_machine() -> Json:
     return big
 
 
+@pytest.mark.parametrize("series", ["6.12"], indirect=True)  # the engine's watch, of any tree
 def test_a_long_boot_on_a_loaded_host_is_no_hang(sim: Simulator) -> None:
     """The process gets the CPU for a moment a second, for longer than a hang may last."""
     scenario = sim.scratch / "scenario.json"
