@@ -192,3 +192,16 @@ def test_a_far_end_that_is_gone_or_silent_is_lost(far: RemoteSystem) -> None:
         far.run("sleep 5", 0.2)
     with pytest.raises(SystemLost, match="the far end"):
         far.run("kill -KILL $$")
+
+
+def test_a_far_end_that_is_busy_between_two_clocks_has_not_set_one(
+    far: RemoteSystem, tmp_path: Path
+) -> None:
+    """The first time, a second goes by until the time since boot is read."""
+    exact = far.clock_offset()
+    slept = tmp_path / "slept"
+    far.run(
+        f'cat() {{ [ "$1" != /proc/uptime ] || [ -e {slept} ] || {{ sleep 1; : >{slept}; }};'
+        ' command cat "$@"; }'
+    )
+    assert abs(far.clock_offset() - exact) < 0.4
