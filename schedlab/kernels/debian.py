@@ -1,5 +1,6 @@
 """Debian's kernel sources: the linux-source package, installed or downloaded by apt."""
 
+import hashlib
 import re
 import shutil
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,7 @@ from schedlab.base.system.inside import followed, inside
 from schedlab.base.system.system import natural
 from schedlab.base.words import listing
 from schedlab.kernels import KernelError
-from schedlab.kernels.cache import full_disk
+from schedlab.kernels.cache import disk_errors, full_disk
 from schedlab.kernels.engine import OLDEST, Engine, is_series, is_taken
 from schedlab.kernels.process import lines, output, plain_environment
 from schedlab.kernels.progress import Watch
@@ -103,21 +104,49 @@ def package_file(name: str, pattern: str, folder: Path, watch: Watch) -> Path:
     """
     package = _offered(name, Shelf().folder / _SUITES, watch)
     name = f"{package.name}-{package.version}".replace(":", "_")
-    kept = inside(folder, name, f"apt's package {package.name}")
+    what = f"apt's package {package.name}"
+    kept = inside(folder, name, what)
     if not kept.is_dir():
         archive = _download(package, folder / "downloads", watch)
-        partial = kept.with_name(f"{kept.name}.partial")
-        shutil.rmtree(partial, ignore_errors=True)
-        status, printed = output(["dpkg-deb", "-x", str(archive), str(partial)])
-        archive.unlink()
-        if status:
-            raise KernelError(f"{package.name} cannot be unpacked: {printed.strip()}")
-        partial.rename(kept)
+        try:
+            _unpack_archive(archive, kept, package.name)
+        finally:
+            archive.unlink()
+    return _first(kept, pattern, what)
+
+
+def given_file(archive: Path, pattern: str, folder: Path) -> Path:
+    """Return the file of a package of the user's that matches, unpacked in a folder if need be.
+
+    Raises:
+        KernelError: it is not a package, or it has no such file.
+    """
+    with disk_errors(str(archive)), archive.open("rb") as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
+    kept = folder / f"{archive.stem}-{digest[:16]}"
+    if not kept.is_dir():
+        _unpack_archive(archive, kept, str(archive))
+    return _first(kept, pattern, str(archive))
+
+
+def _unpack_archive(archive: Path, kept: Path, what: str) -> None:
+    """Unpack a package into a folder, whole or not at all."""
+    partial = kept.with_name(f"{kept.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.parent.mkdir(parents=True, exist_ok=True)
+    status, printed = output(["dpkg-deb", "-x", str(archive), str(partial)])
+    if status:
+        raise KernelError(f"{what} cannot be unpacked: {printed.strip()}")
+    partial.rename(kept)
+
+
+def _first(kept: Path, pattern: str, what: str) -> Path:
+    """Return the first file of an unpacked package that matches."""
     found = sorted(kept.glob(pattern))
     for file in found:
-        followed(kept, str(file.relative_to(kept)), f"apt's package {package.name}")
+        followed(kept, str(file.relative_to(kept)), what)
     if not found:
-        raise KernelError(f"{package.name} {package.version} has no {pattern}.")
+        raise KernelError(f"{what} has no {pattern}.")
     return found[0]
 
 

@@ -10,6 +10,8 @@ from schedlab.base.cpulist import parse_cpulist
 from schedlab.base.validation import LONGEST_NAME
 
 _NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._+-]{{0,{LONGEST_NAME - 1}}}")
+PACKAGE = ".deb"
+"""How a file that is a package of Debian's format ends."""
 _LARGEST_VALUE = 4095
 """A page, less the newline behind the value."""
 
@@ -20,6 +22,10 @@ def _name(text: str) -> str:
             f"'{text}' is not a name; use letters, digits and . _ + -, at most {LONGEST_NAME}"
         )
     return text
+
+
+def _kernel(text: str) -> str:
+    return _line(text) if text.endswith(PACKAGE) else _name(text)
 
 
 def _argument(text: str) -> str:
@@ -89,7 +95,9 @@ def _command(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 Name = Annotated[str, AfterValidator(_name)]
-"""The name of a variant or a kernel."""
+"""The name of a variant."""
+KernelName = Annotated[str, AfterValidator(_kernel)]
+"""The name of a kernel, or the file of a package with one."""
 KnobName = Annotated[str, AfterValidator(_knob_name)]
 Key = Annotated[str, AfterValidator(_key)]
 Value = Annotated[str, BeforeValidator(_as_text), AfterValidator(_one_write)]

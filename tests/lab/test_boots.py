@@ -411,6 +411,10 @@ class Shell:
             raise HostError("another schedlab runs there")
         yield
 
+    def copy_there(self, file: Path) -> str:
+        self.files[f"/there/{file.name}"] = file.read_text()
+        return f"/there/{file.name}"
+
     def capture(self, argv: Sequence[str]) -> Any:
         self.ran.append(" ".join(argv))
         return type("Done", (), {"returncode": 0})
@@ -423,7 +427,7 @@ WANTED = [Wanted("old", "6.12.0-9-amd64"), Wanted("new", "6.1.0-25-amd64")]
 BOOT = {f"/boot/{name}-{each.release}": "" for name in ("vmlinuz", "initrd.img") for each in WANTED}
 
 
-def ssh_machine(monkeypatch: pytest.MonkeyPatch, shell: Shell, **reboot: str) -> SshMachine:
+def ssh_machine(monkeypatch: pytest.MonkeyPatch, shell: Shell, **reboot: object) -> SshMachine:
     monkeypatch.setattr("schedlab.targets.booting.ssh.SshSystem", shell)
     return SshMachine("box", Reboot.model_validate(reboot), schedlab.lab.boots.Lab().watcher)
 
@@ -459,6 +463,31 @@ def test_kexec_boots_with_the_usual_options_and_the_variants(
     assert "systemctl kexec || kexec -e" in shell.ran[3]
     with pytest.raises(HostError, match="/boot/vmlinuz-5 is not there"):
         machine.check([Wanted("x", "5")])
+
+
+def test_kexec_boots_an_image_that_is_not_installed_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    image = tmp_path / "bzImage"
+    image.write_text("a kernel")
+    files = {"/proc/cmdline": "root=/dev/sda1", f"/boot/initrd.img-{OLD}": "", **BOOT}
+    shell = Shell(files, ["kexec"])
+    images = {"6.13.0-mine": str(image)}
+    machine = ssh_machine(monkeypatch, shell, by="kexec", images=images)
+    machine.check([WANTED[0], Wanted("mine", "6.13.0-mine")])
+    assert "/there/bzImage" not in shell.files, "looking copies nothing"
+    machine.boot(Wanted("mine", "6.13.0-mine"))
+    assert shell.files["/there/bzImage"] == "a kernel"
+    assert shell.ran[0] == (
+        f"kexec -l /there/bzImage --command-line=root=/dev/sda1 --initrd=/boot/initrd.img-{OLD}"
+    )
+    with pytest.raises(UsageError, match=r"no variant has the boot 'Kernel release' = '6\.13"):
+        machine.check(WANTED)
+    image.unlink()
+    with pytest.raises(UsageError, match="bzImage: there is no such kernel image"):
+        machine.check([Wanted("mine", "6.13.0-mine")])
+    with pytest.raises(ValueError, match="only kexec boots them"):
+        Reboot(images=images)
 
 
 def test_a_machine_on_which_another_lab_runs_is_not_booted(monkeypatch: pytest.MonkeyPatch) -> None:

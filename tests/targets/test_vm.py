@@ -3,12 +3,14 @@
 import gzip
 import json
 import shutil
+import subprocess
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from schedlab.base.errors import SchedlabError, SystemLost, UsageError
+from schedlab.kernels import KernelError
 from schedlab.kernels.progress import Watch
 from schedlab.lab.accuracy.kernel import VERBOSE, aspects
 from schedlab.lab.accuracy.validation import real_kernel, simulated_kernel
@@ -24,7 +26,13 @@ from schedlab.settings.variant import Variant, parse_variant
 from schedlab.targets.choice import opened_system
 from schedlab.targets.guest.guest import QEMU
 from schedlab.targets.guest.initramfs import Initramfs
-from schedlab.targets.guest.kernel import Kernel, find_kernel, kernel_config, newest
+from schedlab.targets.guest.kernel import (
+    Kernel,
+    find_kernel,
+    kernel_config,
+    newest,
+    variants_kernel,
+)
 from schedlab.targets.guest.shape import shape_of
 from schedlab.targets.vm import Booted, VmSession, VmTarget
 from tests.helpers import builds
@@ -115,6 +123,40 @@ def test_an_initramfs_holds_programs_with_their_libraries(tmp_path: Path) -> Non
 )
 def test_the_newest_kernel_of_a_series(packages: list[str], wanted: int) -> None:
     assert newest(packages) == packages[wanted]
+
+
+@pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="no dpkg-deb here")
+def test_a_package_that_the_user_gives_has_its_kernel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name, files in {
+        "linux-image-6.13.0-mine": ["boot/vmlinuz-6.13.0-mine"],
+        "empty": [],
+    }.items():
+        root = tmp_path / name
+        (root / "DEBIAN").mkdir(parents=True)
+        (root / "DEBIAN/control").write_text(
+            f"Package: {name}\nVersion: 1\nArchitecture: amd64\n"
+            "Maintainer: me <me@example.org>\nDescription: a kernel\n"
+        )
+        for file in files:
+            (root / file).parent.mkdir()
+            (root / file).write_text(name)
+        subprocess.run(["dpkg-deb", "-b", root, f"{root}.deb"], check=True, capture_output=True)
+    package = f"{tmp_path}/linux-image-6.13.0-mine.deb"
+    assert parse_variant(f"mine: kernel={package}").kernel == package
+    for _ in range(2):
+        for kernel in (find_kernel(package, Watch()), variants_kernel(package, Watch())):
+            assert kernel.file.read_text() == "linux-image-6.13.0-mine"
+            assert kernel.title == package
+    with pytest.raises(KernelError, match=r"empty\.deb has no \*\*/vmlinuz"):
+        find_kernel(f"{tmp_path}/empty.deb", Watch())
+    (tmp_path / "broken.deb").write_text("garbage")
+    with pytest.raises(KernelError, match=r"broken\.deb cannot be unpacked: dpkg-deb: error"):
+        find_kernel(f"{tmp_path}/broken.deb", Watch())
+    with pytest.raises(UsageError, match=r"none\.deb: there is no such kernel image"):
+        variants_kernel("none.deb", Watch())
 
 
 def test_a_kernels_configuration_lies_where_libbpf_reads_it(

@@ -141,30 +141,43 @@ class SshSystem(RemoteSystem):
 
     def add_to_path(self, folder: Path) -> None:
         """Copy the programs of a local folder there, and search for programs there last."""
-        place = f"{self._folder_there}/bin"
         for program in filter(Path.is_file, folder.iterdir()):
-            there = shlex.quote(f"{place}/{program.name}")
-            copy = f"mkdir -p {shlex.quote(place)} && cat >{there}.new && chmod 755 {there}.new"
-            script = f"sh -c {shlex.quote(f'{copy} && mv {there}.new {there}')}"
-            with program.open("rb") as content, tempfile.TemporaryFile() as words:
-                client = self._call(script, content, subprocess.DEVNULL, words)
-                try:
-                    status = client.wait(_COPY_SECONDS)
-                except subprocess.TimeoutExpired:
-                    status = -1
-                finally:
-                    _end_client(client)
-                if status:
-                    said = _last_words(words)
-                    raise HostError(f"{place}: {program.name} cannot be copied:{said}")
-            linked = self.run(f"ldd {there}")
+            linked = self.run(f"ldd {shlex.quote(self.copy_there(program))}")
             if linked.status or b"not found" in linked.out:
                 raise HostError(
                     f"schedlab's {program.name} does not run there: it is built for this host's"
                     " architecture and needs the C library and libjansson."
                     "\n  Install there: apt-get install libjansson4"
                 )
-        self.run(f"PATH=$PATH:{shlex.quote(place)}")
+        self.run(f"PATH=$PATH:{shlex.quote(self._copies)}")
+
+    def copy_there(self, file: Path) -> str:
+        """Copy a local file there, until the lock is released; return its place.
+
+        Raises:
+            HostError: it cannot be copied.
+        """
+        place = f"{self._copies}/{file.name}"
+        there = shlex.quote(place)
+        folder = shlex.quote(self._copies)
+        copy = f"mkdir -p {folder} && cat >{there}.new && chmod 755 {there}.new"
+        script = f"sh -c {shlex.quote(f'{copy} && mv {there}.new {there}')}"
+        with file.open("rb") as content, tempfile.TemporaryFile() as words:
+            client = self._call(script, content, subprocess.DEVNULL, words)
+            try:
+                status = client.wait(_COPY_SECONDS)
+            except subprocess.TimeoutExpired:
+                status = -1
+            finally:
+                _end_client(client)
+            if status:
+                said = _last_words(words)
+                raise HostError(f"{self._copies}: {file.name} cannot be copied:{said}")
+        return place
+
+    @property
+    def _copies(self) -> str:
+        return f"{self._folder_there}/bin"
 
     @contextmanager
     def held(self) -> Iterator[None]:

@@ -1,7 +1,7 @@
 """The kernel of a simulated machine or a guest."""
 
 from schedlab.settings.setting import WordSetting, because, setting
-from schedlab.settings.text import Name
+from schedlab.settings.text import KernelName
 
 
 @setting
@@ -10,11 +10,14 @@ class Kernel(WordSetting):
 
     rank = 110
     name = key = "kernel"
-    value = Name | None
+    value = KernelName | None
     syntax = "kernel=NAME"
     example = "kernel=ilb-util"
     toml = 'kernel = "ilb-util"'
-    help = "the kernel: a tree or build of `schedlab kernel` (docs/manual/kernels.md)"
+    help = (
+        "the kernel: a tree or build of `schedlab kernel` (docs/manual/kernels.md); in a guest also"
+        " a package (docs/manual/vm.md)"
+    )
     where = frozenset({"sim", "vm"})
     elsewhere = because("a host runs the kernel it has booted", "host")
     shared = False

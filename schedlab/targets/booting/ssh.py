@@ -11,12 +11,13 @@ from schedlab.base.errors import HostError, SystemLost, UsageError
 from schedlab.base.system import LocalSystem, SshSystem, System
 from schedlab.kernels.progress import Watch
 from schedlab.plan.plan import Plan
-from schedlab.plan.reboot import Reboot
+from schedlab.plan.reboot import RELEASES, Reboot
 from schedlab.plan.targets import SSH, known
 from schedlab.settings.kinds.boot import Boot
 from schedlab.settings.variant import Variant
 from schedlab.targets.booting import Seen, Usual, Wanted, seen_on
 from schedlab.targets.choice import find_target
+from schedlab.targets.guest.kernel import find_kernel
 from schedlab.targets.target import Target
 
 RELEASE = "Kernel release"
@@ -28,8 +29,6 @@ _ENTRY = re.compile(
     r"""^\s*(submenu|menuentry)\s+(?:'([^']*)'|"([^"]*)")(?:.*?\$menuentry_id_option\s+'([^']*)')?"""
 )
 _COMMAND_SECONDS = 120
-_RELEASE = re.compile(r"[\w.+~-]+")
-"""What a kernel's release may be made of, as it goes into commands and the names of files."""
 
 
 def machine(plan: Plan, watch: Watch) -> "SshMachine":
@@ -45,7 +44,7 @@ def wanted(variant: Variant) -> Wanted:
     """
     rows = Boot.of(variant)
     release, line = rows.get(RELEASE, ""), rows.get(LINE, "")
-    if release and not _RELEASE.fullmatch(release):
+    if release and not re.match(RELEASES, release):
         raise UsageError(f"variant {variant.name}: boot: '{release}' is not a kernel's release.")
     if other := sorted(rows.keys() - {RELEASE, LINE}):
         raise UsageError(
@@ -109,6 +108,11 @@ class SshMachine:
             raise UsageError(
                 f"{self.name} is the machine this lab runs on, and a reboot would end the lab;"
                 " start the series on another one."
+            )
+        unused = self._reboot.images.keys() - {each.release for each in wanted}
+        if unused:
+            raise UsageError(
+                f"reboot.images: no variant has the boot '{RELEASE}' = '{min(unused)}'."
             )
         options = tuple(word for word in seen.line.split() if word not in asked)
         self._usual = usual or Usual(release=seen.release, options=options)
@@ -182,7 +186,7 @@ class SshMachine:
         """Return the host as a target."""
         return find_target(self.name, watch=self._watch)
 
-    def _prepare(self, system: System, wanted: Wanted, dry: bool = False) -> str:
+    def _prepare(self, system: SshSystem, wanted: Wanted, dry: bool = False) -> str:
         """Choose the kernel of the next boot; return the command that begins it."""
         if self._reboot.by == "grub":
             if wanted.release:
@@ -191,9 +195,18 @@ class SshMachine:
                     _do(system, "grub-reboot", entry)
             return "systemctl reboot || reboot"
         release = wanted.release or self._usual.release
-        kernel, initrd = f"/boot/vmlinuz-{release}", f"/boot/initrd.img-{release}"
-        if not system.exists(kernel):
-            raise HostError(f"{self.name}: {kernel} is not there; install that kernel's package.")
+        initrd = f"/boot/initrd.img-{release}"
+        if release in self._reboot.images:
+            image = find_kernel(self._reboot.images[release], self._watch).file
+            kernel = str(image) if dry else system.copy_there(image)
+            initrd = f"/boot/initrd.img-{self._usual.release}"
+        else:
+            kernel = f"/boot/vmlinuz-{release}"
+            if not system.exists(kernel):
+                raise HostError(
+                    f"{self.name}: {kernel} is not there; install that kernel's package, or name"
+                    " its image in [reboot]."
+                )
         line = " ".join(self._usual.options + wanted.options)
         argv = ["kexec", "-l", kernel, f"--command-line={line}"]
         if system.exists(initrd):

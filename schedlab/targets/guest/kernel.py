@@ -1,4 +1,4 @@
-"""The kernel a guest boots: Debian's package, a file of the user's, or a boot image of ours."""
+"""The kernel to boot: Debian's package, a file of the user's, or a boot image of ours."""
 
 import re
 from collections.abc import Sequence
@@ -10,26 +10,29 @@ from schedlab.base.errors import UsageError
 from schedlab.base.system.system import natural
 from schedlab.kernels.boot_image import ImageBuilder
 from schedlab.kernels.cache import cache_folder
-from schedlab.kernels.debian import matching_packages, package_file
+from schedlab.kernels.debian import given_file, matching_packages, package_file
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.shelf import Shelf
+from schedlab.settings.text import PACKAGE
 
 _SERIES = re.compile(r"\d+\.\d+")
 _PACKAGES = ("linux-image-", "linux-binary-")
 _CLOUD = r"^linux-(image|binary)-{}[-.][0-9.+a-z-]*cloud-amd64$"
 """Debian's small kernels for virtual machines, of a series."""
+_IMAGE = "**/vmlinuz*"
+"""Where a package has its kernel."""
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel QEMU can boot."""
+    """A kernel that can be booted."""
 
     file: Path
     title: str
 
 
 def find_kernel(which: str, watch: Watch) -> Kernel:
-    """Return the kernel `vm:WHICH` names: a series, a package, a file, or a build.
+    """Return the kernel that is named as in `vm:WHICH`: a series, a package, a file, or a build.
 
     Raises:
         SchedlabError: there is none.
@@ -37,13 +40,13 @@ def find_kernel(which: str, watch: Watch) -> Kernel:
     if _SERIES.fullmatch(which):
         found = matching_packages(_CLOUD.format(which.replace(".", r"\.")), watch)
         return _debian(newest(found), watch)
-    if which.startswith(_PACKAGES):
+    if which.startswith(_PACKAGES) and not which.endswith(PACKAGE):
         return _debian(which, watch)
-    if is_path(which) or Path(which).is_file():
+    if is_path(which, PACKAGE) or Path(which).is_file():
         file = Path(which).expanduser().absolute()
         if not file.is_file():
-            raise UsageError(f"vm:{which}: there is no such kernel image.")
-        return Kernel(file, str(file))
+            raise UsageError(f"{which}: there is no such kernel image.")
+        return _of_package(file) if file.suffix == PACKAGE else Kernel(file, str(file))
     return built_kernel(which, watch)
 
 
@@ -62,9 +65,9 @@ def built_kernel(name: str, watch: Watch) -> Kernel:
 
 
 def variants_kernel(name: str, watch: Watch) -> Kernel:
-    """Return the kernel that a variant names: a package of Debian's, or what we built."""
-    if name.startswith(_PACKAGES):
-        return _debian(name, watch)
+    """Return the kernel that a variant names: a package, or what we built."""
+    if name.startswith(_PACKAGES) or name.endswith(PACKAGE):
+        return find_kernel(name, watch)
     return built_kernel(name, watch)
 
 
@@ -89,7 +92,11 @@ def kernel_config(kernel: Kernel, watch: Watch) -> dict[str, Path]:
     return {f"boot/config-{release}": file}
 
 
+def _of_package(file: Path) -> Kernel:
+    return Kernel(given_file(file, _IMAGE, cache_folder() / "given"), str(file))
+
+
 def _debian(package: str, watch: Watch) -> Kernel:
     folder = cache_folder() / "debian"
-    file = package_file(package, "**/vmlinuz*", folder, watch)
+    file = package_file(package, _IMAGE, folder, watch)
     return Kernel(file, f"Debian {file.relative_to(folder).parts[0]}")
