@@ -15,6 +15,19 @@ from schedlab.settings.companion import Companion
 _POLL_SECONDS = 0.02
 _PORTS = 100
 """How many ports are tried for a server."""
+_LISTENS_ITSELF = """port=$1 program=$2
+holds() {
+	for process; do
+		ls -l "/proc/$process/fd" 2>/dev/null | grep -qF "socket:[$inode]" && exit 0
+		holds $(grep -ls "^PPid:[[:space:]]*$process$" /proc/[0-9]*/status | grep -o '[0-9]*')
+	done
+}
+cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | {
+	while read -r slot at from state queues timer again user waits inode rest; do
+		case $at,$state in *:$port,0A) holds "$program" ;; esac
+	done
+	exit 1
+}"""
 _MOST_WORDS = 600
 """Bytes of a server's output that a message quotes."""
 
@@ -66,7 +79,10 @@ def serving(
         with system.beside(launch) as child:
             await_ready(
                 *(child, name, server.seconds),
-                lambda: system.listens(server.port, server.address),
+                lambda: (
+                    system.listens(server.port, server.address)
+                    and _listens_itself(system, child, server.port)
+                ),
             )
             try:
                 yield child
@@ -81,6 +97,16 @@ def serving(
         if isinstance(error, SystemLost):
             raise
         raise _quoting(error, name, launch, said) from None
+
+
+def _listens_itself(system: System, child: Running, port: int) -> bool:
+    """Return whether what listens at a port is a program that was started, or a child of it.
+
+    The port was free when it was chosen. Data were loaded or copied since, and another program may
+    have taken it: the load would be sent to that.
+    """
+    argv = ("sh", "-c", _LISTENS_ITSELF, "sh", f"{port:04X}", str(child.pid))
+    return system.capture(argv).returncode == 0
 
 
 @contextmanager

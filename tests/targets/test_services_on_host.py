@@ -378,6 +378,22 @@ def test_a_port_that_is_taken_is_left_to_who_has_it(
         assert system.listens(23306), "it is somebody else's"
 
 
+def test_a_port_that_is_taken_while_the_server_starts_is_not_asked(
+    system: LocalSystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was free when it was chosen: the data would be loaded into another's server."""
+    install(tmp_path, **mariadb(tmp_path))
+    listens, asked = LocalSystem.listens, iter([False])
+    monkeypatch.setattr(
+        LocalSystem, "listens", lambda *where: next(asked, None) is None and listens(*where)
+    )
+    with socket.create_server(("127.0.0.1", 23306)):
+        [record] = runs(system, tmp_path, 1)
+    assert "mariadbd ended at once" in record.error
+    assert "Address already in use" in record.error
+    assert not (tmp_path / "loaded").exists()
+
+
 @pytest.mark.skipif(not LocalSystem().is_root(), reason="an ordinary user needs no other")
 def test_a_program_that_refuses_root_runs_as_nobody(system: LocalSystem, tmp_path: Path) -> None:
     (tmp_path / "closed").mkdir(mode=0o700)
