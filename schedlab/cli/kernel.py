@@ -56,6 +56,8 @@ def add(debian: str | None, tree: Path | None, ref: str | None, name: str | None
         else:
             assert tree
             own = Path(os.path.realpath(tree)).name
+            if not (name or own):
+                raise UsageError(f"--tree {tree}: this folder has no name; give one with --name.")
             name = name or (f"{own}-{_plain(ref)}" if ref else own)
             check_name(name)
             _check_free(shelf, name, f"{tree.expanduser().absolute()}")

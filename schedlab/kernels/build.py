@@ -39,14 +39,14 @@ from schedlab.kernels.engine import Engine
 from schedlab.kernels.facts import changed_by_patches, facts_of
 from schedlab.kernels.failures import what_failed
 from schedlab.kernels.part import PROGRAM, Part
-from schedlab.kernels.patches import check_inside, read_patch
+from schedlab.kernels.patches import Patch, check_inside, read_patch
 from schedlab.kernels.process import lines, output, plain_environment
 from schedlab.kernels.progress import Step, Watch
 from schedlab.kernels.schedulers import Scheduler
 from schedlab.kernels.shelf import Base, Recipe, Shelf
 from schedlab.kernels.tracepoints import event_fields
 from schedlab.kernels.tree import LINKED, check_path, check_whole
-from schedlab.kernels.unseen import lost_options
+from schedlab.kernels.unseen import lost_options, unseen
 from schedlab.kernels.warnings import new_warnings
 
 _INFO = "build.json"
@@ -55,6 +55,8 @@ _OF = ".of"
 _BY = ".by"
 """In make's output folder: the compiler and the engine."""
 _CHANGED = "changed-calls.txt"
+_TREE = ".tree"
+"""In make's output folder of the user's own tree: what its files were. Its time is when."""
 _SCHEDULERS = "schedulers"
 """In make's output folder: what is made of each sched_ext scheduler."""
 _LOGS = "logs"
@@ -292,7 +294,7 @@ class Builder:
         }
         if recipe.patches:
             files = [self.shelf.patch_file(patch) for patch in recipe.patches]
-            for patch in map(read_patch, files):
+            for patch in self._patches(recipe):
                 for change in patch.changes:
                     check_inside(base.tree, change, patch)
             variables["PATCHES"] = " ".join(map(str, files))
@@ -355,10 +357,16 @@ class Builder:
             if under_way.exists():
                 # Cut off by a crash or a kill: the last object may be half written.
                 shutil.rmtree(part.objects)
+            base = self.shelf.base(part.recipe.base)
+            stamps = [] if base.identity else base.stamps(self.engine)
+            if _replaced_by_older(part.objects, stamps):
+                shutil.rmtree(part.objects)
             part.objects.mkdir(parents=True, exist_ok=True)
             # A make that is stopped removes what it was writing, so the mark can go.
             try:
                 under_way.touch()
+                if stamps:
+                    write_whole(part.objects / _TREE, json.dumps(stamps))
                 (part.objects / _OF).write_text(part.recipe.name)
                 if not calls:
                     (part.objects / _BY).write_text(self._by())
@@ -369,6 +377,8 @@ class Builder:
                     raise KernelError(self._failed(part, printed))
                 self._log(part.recipe.name).unlink(missing_ok=True)
             finally:
+                if (part.objects / _TREE).exists():  # those of a failed build may be gone
+                    (part.objects / _TREE).touch()
                 under_way.unlink(missing_ok=True)
 
     def _log(self, name: str) -> Path:
@@ -453,6 +463,7 @@ class Builder:
             series=base.series,
             release=base.release,
             origin=base.origin,
+            is_own_tree=not base.is_debians,
             patches=recipe.patch_names,
             hz=recipe.hz,
             preempt=recipe.preempt,
@@ -462,6 +473,9 @@ class Builder:
             compiler=self.compiler(),
             features=tuple(dict.fromkeys(_FEATURE.findall(features.read_text(errors="replace")))),
             unmatched=tuple((part.objects / UNMATCHED).read_text().splitlines()),
+            limits=tuple(
+                line for patch in self._patches(recipe) for line in unseen(patch, self.engine)
+            ),
             changes=read_changes((part.objects / _CHANGED).read_text()),
             compared=compared,
             warnings=self._warnings(part, base) if recipe.patches else (),
@@ -519,9 +533,14 @@ class Builder:
         changed = changed_by_patches(self.engine, tree, part.objects)
         return f"{part.recipe.name}: {changed}" if changed else ""
 
+    def _patches(self, recipe: Recipe) -> Iterator[Patch]:
+        """Yield what is compiled of each patch of a recipe, by the name of the user's file."""
+        for copy in recipe.patches:
+            yield replace(read_patch(self.shelf.patch_file(copy)), name=copy.name)
+
     def _warnings(self, part: Part, base: Base) -> tuple[str, ...]:
-        files = [self.shelf.patch_file(patch) for patch in part.recipe.patches]
-        touched = {change.path for file in files for change in read_patch(file).changes}
+        patches = self._patches(part.recipe)
+        touched = {change.path for patch in patches for change in patch.changes}
         unpatched = part.variables.get("BASE")
         return new_warnings(
             part.objects, Path(unpatched) if unpatched else None, base.tree, touched
@@ -551,6 +570,19 @@ class Builder:
             )
         if base.identity is None:
             check_whole(base.tree, self.engine)
+
+
+def _replaced_by_older(objects: Path, stamps: Sequence[str]) -> bool:
+    """Return whether a file of a tree differs from the one that was compiled, and is no newer.
+
+    make goes by times, so it would keep what it made of the other one: after `mv`, `cp -p` or
+    `rsync -a` of an old file, or where a link leads elsewhere.
+    """
+    noted = objects / _TREE
+    if not noted.is_file():
+        return False
+    made, before = noted.stat().st_mtime_ns, set(json.loads(noted.read_text()))
+    return any(int(stamp.rpartition("\0")[2]) <= made for stamp in stamps if stamp not in before)
 
 
 def _digest(*parts: str) -> str:

@@ -22,6 +22,8 @@ class Build(Data):
     series: str
     release: str
     origin: str
+    is_own_tree: bool = False
+    """The tree is the user's, not Debian's."""
     patches: tuple[str, ...]
     hz: int
     preempt: str
@@ -34,6 +36,8 @@ class Build(Data):
     """What the tree has and how it calls it, as probed (engine/scripts/probe)."""
     unmatched: tuple[str, ...]
     """Hooks and hot fields of the engine that nothing in the tree has met."""
+    limits: tuple[str, ...] = ()
+    """What its patches have in vain."""
     changes: Changes = Changes()
     """What its patches change about them."""
     compared: Compared | None = None
@@ -59,9 +63,9 @@ def told(build: Build) -> Iterator[str]:
     """Yield a sentence on each kind of what the engine misses in a build, or meets otherwise."""
     for names in build.unmatched:
         yield (
-            f"{build.kernel}: nothing in this tree matches {names.replace(' ', ' or ')}: what"
-            " the engine counts, charges or traces there is missing"
-            " (engine/hooked/expected.txt)."
+            f"{build.kernel}: nothing in this tree matches {names.replace(' ', ' or ')} (what no"
+            " code reaches does not count): what the engine counts, charges or traces there is"
+            " missing (engine/hooked/expected.txt)."
         )
     yield from of_patches(build.kernel, build.changes)
     if build.compared:
@@ -72,20 +76,27 @@ def gaps(build: Build) -> str:
     """Return how many of each kind `told` has, in one sentence for a report; empty if none."""
     compared = build.compared
     changes = compared.changes if compared else build.changes
+    limits = compared.limits if compared else build.limits
     rows: dict[str, Sequence[str]] = {
         "unmatched": build.unmatched,
         "met less often": changes.fewer,
         "met elsewhere": changes.moved,
         "parameters": changes.parameters,
         "facts": [compared.facts] if compared and compared.facts else (),
-        "limits": compared.limits if compared else (),
+        "limits": limits,
         "not compiled": compared.not_compiled if compared else (),
         "not compared": [compared.failed] if compared and compared.failed else (),
     }
     found = [f"{row} ({len(names)})" for row, names in rows.items() if names]
-    if not found:
-        return ""
-    return (
-        f"kernel {build.kernel} is not followed everywhere: {listing(found)}."
-        f" `schedlab kernel show {build.kernel}` names each."
-    )
+    said = []
+    if found:
+        said.append(
+            f"kernel {build.kernel} is not followed everywhere: {listing(found)}."
+            f" `schedlab kernel show {build.kernel}` names each."
+        )
+    if build.patches and build.is_own_tree:
+        said.append(
+            f"kernel {build.kernel} is built on your tree {build.base}:"
+            f" `schedlab kernel show {build.base}` says how far that is followed."
+        )
+    return " ".join(said)

@@ -76,9 +76,14 @@ class Engine:
         Also the files that say which kernel it is: without one, it would pass for another.
         """
         probe = (self.folder / PROBE).read_text(encoding="utf-8")
-        read = sorted({file for files in _READ.findall(probe) for file in files.split()})
-        said = [file for file in (PREEMPTION, *read) if file[-1] != "?"]
+        said = [file for file in (PREEMPTION, *_read_by(probe)) if file[-1] != "?"]
         return tuple(dict.fromkeys((*self.reach, _HEADER, *self.compiled, *said)))
+
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """Return the files that are read for what they say, compiled or not."""
+        probe = (self.folder / PROBE).read_text(encoding="utf-8")
+        return frozenset((PREEMPTION, *(file.removesuffix("?") for file in _read_by(probe))))
 
     @cached_property
     def compiled(self) -> tuple[str, ...]:
@@ -111,6 +116,11 @@ class Engine:
     def reaches(self, path: str) -> bool:
         """Return whether the engine may read a file of the tree."""
         return any(path == part or path.startswith(f"{part}/") for part in self.reach)
+
+
+def _read_by(probe: str) -> list[str]:
+    """Return the files that the probe reads; a `?` is behind those that may be missing."""
+    return sorted({file for files in _READ.findall(probe) for file in files.split()})
 
 
 def is_series(name: str) -> bool:

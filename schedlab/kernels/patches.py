@@ -33,6 +33,9 @@ _EXTENDED = re.compile(
 )
 """What git writes between the names and the hunks; GNU patch takes orders from other lines too."""
 
+_OF_BUILDS = ("Kconfig", "Makefile", "Kbuild")
+"""How the files begin that only the kernel's own build reads."""
+
 _FILE_MODE = re.compile(r"100[0-7]{3}")
 _FUZZY = re.compile(r"Hunk #(\d+) succeeded at (\d+) with fuzz")
 
@@ -97,8 +100,10 @@ class Patch:
         kept: list[FileChange] = []
         left_out: list[str] = []
         for change in self.changes:
-            is_source = change.path.endswith(".c") and not change.creates
-            if not engine.reaches(change.path) or (
+            name = change.path.rpartition("/")[2]
+            is_source = name.endswith(".c") and not change.creates
+            builds = name.startswith(_OF_BUILDS) and change.path not in engine.asked
+            if (builds or not engine.reaches(change.path)) or (
                 compiled is not None and is_source and change.path not in compiled
             ):
                 left_out.append(change.path)

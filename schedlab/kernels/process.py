@@ -73,11 +73,11 @@ def pump(source: IO[bytes], sink: IO[bytes]) -> Iterator[int]:
 
 
 def plain_environment() -> dict[str, str]:
-    """Return our environment without what a surrounding make or locale would change."""
+    """Return our environment without what a surrounding make, git or locale would change."""
     ours = {
         key: value
         for key, value in os.environ.items()
-        if not key.startswith(("MAKE", "MFLAGS", "GNUMAKE"))
+        if not key.startswith(("MAKE", "MFLAGS", "GNUMAKE", "GIT_"))
     }
     return {**ours, "LC_ALL": "C"}
 

@@ -114,20 +114,28 @@ class Base(Data):
     def content(self, engine: Engine) -> str:
         """Name the present content: two trees of the same content build the same simulator.
 
-        For the user's own tree these are the sizes and times of the files the engine may read.
+        For the user's own tree these are the sizes, places and times of the files the engine
+        may read.
 
         Raises:
             KernelError: the tree is gone, or not whole.
         """
         if self.identity:
             return self.identity
-        self.check_there()
         digest = hashlib.sha256(str(self.tree).encode())
-        with disk_errors(f"reading kernel tree {self.name}"):
-            for part in engine.reach:
-                for line in sorted(_stamps(self.tree / part)):
-                    digest.update(line.encode(errors="surrogateescape"))
+        for stamp in self.stamps(engine):
+            digest.update(f"{stamp}\n".encode(errors="surrogateescape"))
         return f"tree-{digest.hexdigest()[:16]}"
+
+    def stamps(self, engine: Engine) -> list[str]:
+        """Return a stamp of every file the engine may read.
+
+        Raises:
+            KernelError: the tree is gone, or not whole.
+        """
+        self.check_there()
+        with disk_errors(f"reading kernel tree {self.name}"):
+            return [each for part in engine.reach for each in sorted(_stamps(self.tree / part))]
 
 
 class PatchCopy(Data):
@@ -337,18 +345,27 @@ def digest_of(text: str) -> str:
 
 
 def _stamps(path: Path) -> list[str]:
-    """Return a line of path, size and time for every file at or below a place."""
+    """Return the stamp of every file at or below a place, behind links to folders too."""
     if path.is_file():
-        status = path.stat()
-        return [f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n"]
+        return [_stamp(str(path), path.stat())]
     found: list[str] = []
-    folders = [str(path)]
+    folders, seen = [str(path)], set()
     while folders:
-        with os.scandir(folders.pop()) as entries:
+        folder = folders.pop()
+        status = os.stat(folder)  # noqa: PTH116 of thousands of folders
+        if (status.st_dev, status.st_ino) in seen:
+            continue  # a link leads back
+        seen.add((status.st_dev, status.st_ino))
+        with os.scandir(folder) as entries:
             for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
+                if entry.is_dir():
                     folders.append(entry.path)
                 elif entry.is_file():
-                    status = entry.stat()
-                    found.append(f"{entry.path}\0{status.st_size}\0{status.st_mtime_ns}\n")
+                    found.append(_stamp(entry.path, entry.stat()))
     return found
+
+
+def _stamp(path: str, status: os.stat_result) -> str:
+    """Return what tells a file from another in its place; the last of it is its time."""
+    other = f"{status.st_size}\0{status.st_ino}\0{status.st_ctime_ns}"
+    return f"{path}\0{other}\0{status.st_mtime_ns}"

@@ -1,5 +1,6 @@
 """The user's own kernel tree: as it stands, or a git ref of it, exported."""
 
+import os
 import re
 import shlex
 from collections.abc import Sequence
@@ -73,7 +74,7 @@ def tree_as_it_is(path: Path, name: str, engine: Engine) -> Base:
         check_path(tree, LINKED)
         if not (tree / MUST_HAVE).is_file():
             raise KernelError(f"{path}: is not a kernel tree (no {MUST_HAVE} there).")
-        if not (tree / "Makefile").exists():
+        if not (tree / "Makefile").is_file():
             check_whole(path, engine)
         makefile = (tree / "Makefile").read_text(encoding="utf-8", errors="replace")
     series, release = series_and_release(makefile, str(path))
@@ -112,6 +113,7 @@ def tree_at_ref(
         if partial:
             with watch.task(f"exporting {ref}"):
                 _export(repo, commit, parts, partial)
+            _check_links(f"{path}: {ref}", partial)
             _check_headers(f"{path}: {ref}", engine, partial)
     return Base(
         name=name,
@@ -171,6 +173,20 @@ def _export(repo: Path, commit: str, parts: list[str], folder: Path) -> None:
     archive.unlink()
 
 
+def _check_links(where: str, folder: Path) -> None:
+    """Refuse an exported tree with a link that leads out of it: what it reads there may change."""
+    inside = folder.resolve()
+    for above, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            place = Path(above, name)
+            if place.is_symlink() and not place.resolve().is_relative_to(inside):
+                raise KernelError(
+                    f"{where}: {place.relative_to(folder)} is a link to {place.readlink()}, which"
+                    " is outside of the tree.\n  A tree that is used where it stands may have such"
+                    " links: add it without --ref."
+                )
+
+
 def _listed(repo: Path, commit: str, parts: Sequence[str]) -> set[str]:
     """Return which of these files and folders a commit has."""
     status, words = _git(repo, "ls-tree", "--name-only", commit, "--", *parts)
@@ -187,7 +203,8 @@ def check_whole(path: Path, engine: Engine) -> None:
     """
     tree = path.expanduser().absolute()
     with disk_errors(f"reading {path}"):
-        there = {part for part in engine.needs if (tree / part).exists()}
+        parts = ((part, tree / part) for part in engine.needs)
+        there = {part for part, place in parts if place.is_file() or place.is_dir()}
         _check_whole(str(path), engine, there)
         _check_headers(str(path), engine, tree)
 
@@ -231,6 +248,9 @@ def _commit(repo: Path, ref: str) -> str:
         raise KernelError(
             f"{repo}: is not a git tree, so it has no {ref}.\n  Without --ref it is used as it is."
         )
+    both = [f"refs/heads/{ref}", f"refs/tags/{ref}"]
+    if not any(_git(repo, "show-ref", "--verify", "--quiet", each)[0] for each in both):
+        raise KernelError(f"{repo}: '{ref}' is a branch and a tag; give {both[0]} or {both[1]}.")
     status, commit = _git(
         repo, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"
     )
@@ -238,6 +258,8 @@ def _commit(repo: Path, ref: str) -> str:
         named, thing = _git(repo, "rev-parse", "--verify", "--quiet", "--end-of-options", ref)
         if named == 0:
             unreadable, kind = _git(repo, "cat-file", "-t", thing.strip())
+            if kind.strip() == "commit":  # `:/WORDS` takes no more behind it
+                return thing.strip()
             if not unreadable:
                 raise KernelError(
                     f"{repo}: '{ref}' is a {kind.strip()}; --ref takes a commit, a branch or a tag."

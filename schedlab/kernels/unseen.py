@@ -23,6 +23,8 @@ _CALL = re.compile(r"\b\w+\(")
 _DECLARED = re.compile(r"^\s*(?:(?:static|volatile|extern)\s+)*(\w+)\s+(\w+)[^()=]*(?:=.*)?;")
 """The type and name of a field or a variable, not of a pointer to one."""
 _OPTION = re.compile(r"\bCONFIG_(\w+)")
+_OFFERED = re.compile(r"^config (\w+)")
+"""In a Kconfig file."""
 _ASKED = re.compile(r"^\s*#\s*(?:el)?if|\bIS_[A-Z]+\(")
 _ONCE = re.compile(r"\b(?:READ|WRITE)_ONCE\((?:[^(),]*(?:->|\.))?(\w+)")
 _BIT = re.compile(
@@ -131,11 +133,14 @@ def _strange_options(patch: Patch, engine: Engine) -> list[str]:
     """Return the options that a patch brings into the code and that the engine does not know."""
     sides: dict[bool, set[str]] = {True: set(), False: set()}
     for change in patch.changes:
+        code = [line[1:] for line in change.text]
         if change.path.endswith((".c", ".h")):
-            asked = _asked_options([line[1:] for line in change.text])
-            for line, options in zip(change.text, asked, strict=True):
-                if line[:1] in ("+", "-"):
-                    sides[line[:1] == "+"].update(options)
+            asked = _asked_options(code)
+        else:
+            asked = [_OFFERED.findall(line) for line in code]
+        for line, options in zip(change.text, asked, strict=True):
+            if line[:1] in ("+", "-"):
+                sides[line[:1] == "+"].update(options)
     return _unknown(sides[True] - sides[False], engine)
 
 

@@ -272,6 +272,8 @@ def test_a_patched_kernel_against_its_tree(lab: FakeLab, tmp_path: Path) -> None
     status, _, errors = run(lab, out, *BENCHMARK, *words)
     assert status == 0, errors
     store = Store.open(out)
+    said = "kernel fast is built on your tree 6.1: `schedlab kernel show 6.1` says how far that is"
+    assert store.notices == [f"{said} followed."]
     assert "6.1: Linux 6.1.9 of your tree 6.1, HZ=1000" in store.environment["Kernels"], (
         "base stands on its tree"
     )
