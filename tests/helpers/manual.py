@@ -232,6 +232,7 @@ class Desk:
         self._put("nps.toml", PLAN_OF_BOOTS)
         usual = (ROOT / "machines/spr-8480-1p.toml").read_text()
         self._put("spr-adjacent.toml", usual.replace("stride = 56", "stride = 1"))
+        self._put("one.toml", (ROOT / "machines/smp4.toml").read_text())
         emulated_host(self.folder / "host")
         files = Path("host") / "root"
         cpuidle = files / "sys/devices/system/cpu/cpuidle"
