@@ -310,8 +310,11 @@ class Builder:
         return Part(objects, variables, recipe)
 
     def _with_base(self, part: Part) -> Part:
-        """Return a part that takes objects from another build, if it has none and there is one."""
-        if part.objects.exists():
+        """Return a part that takes objects from another build, if it has none and there is one.
+
+        One that counts lines or checks addresses has objects of its own, and gives none.
+        """
+        if part.objects.exists() or self._instrumented:
             return part
         for mark in sorted((self.shelf.folder / "objects").glob(f"*/{_BY}")):
             base = mark.parent
@@ -332,7 +335,7 @@ class Builder:
         return replace(part, variables=part.variables | more, scheduler=scheduler)
 
     def _by(self) -> str:
-        return f"{self.compiler()}\n{self.engine.folder}\n{self.engine.version}\n"
+        return f"{self.compiler()}\n{self.engine.folder}\n{self.engine.version}\nplain\n"
 
     def _objects_of(self, name: str) -> list[Path]:
         """Return make's output folders of a name."""
@@ -368,7 +371,7 @@ class Builder:
                 if stamps:
                     write_whole(part.objects / _TREE, json.dumps(stamps))
                 (part.objects / _OF).write_text(part.recipe.name)
-                if not calls:
+                if not calls and not self._instrumented:
                     (part.objects / _BY).write_text(self._by())
                 status, printed = self._run_make(part, shown, descriptor, calls)
                 (part.objects / "make.log").write_text("\n".join(printed))
