@@ -104,7 +104,9 @@ class Patch:
             is_source = name.endswith(".c") and not change.creates
             builds = name.startswith(_OF_BUILDS) and change.path not in engine.asked
             if (builds or not engine.reaches(change.path)) or (
-                compiled is not None and is_source and change.path not in compiled
+                compiled is not None
+                and is_source
+                and not any(each in compiled for each in (change.path, *change.others))
             ):
                 left_out.append(change.path)
             elif change.only_mode:

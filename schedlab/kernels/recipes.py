@@ -51,7 +51,7 @@ def make_recipe(
     tree.check_there()
     paths = _files(patches, tree.series)
     whole = [read_patch(path) for path in paths]
-    simulated = [_simulated_part(patch, tree, engine, say) for patch in whole]
+    simulated = _simulated_parts(whole, tree, engine, say)
     copies = tuple(_copy(part, patch) for part, patch in zip(simulated, whole, strict=True))
     _check_distinct(simulated)
     offered = _models(tree, simulated)
@@ -148,13 +148,23 @@ def _copy(simulated: Patch, whole: Patch) -> PatchCopy:
     )
 
 
-def _simulated_part(whole: Patch, tree: Base, engine: Engine, say: Callable[[str], None]) -> Patch:
-    """Return what the simulator compiles of a patch; report which of its files it does not use."""
-    patch, left_out = whole.within(engine, included_sources(tree.tree, engine.sources))
-    if left_out:
-        say(f"{whole.name}: not simulated, and left out: {', '.join(left_out)}")
-    if not patch.changes:
-        raise KernelError(f"{whole.name}: touches nothing that the simulator compiles.")
-    for line in unseen(patch, engine):
-        say(line)
-    return patch
+def _simulated_parts(
+    whole: Sequence[Patch], tree: Base, engine: Engine, say: Callable[[str], None]
+) -> list[Patch]:
+    """Return what the simulator compiles of patches; report which of their files it does not use.
+
+    A file that one of them creates is theirs, also in a later one.
+    """
+    compiled = included_sources(tree.tree, engine.sources)
+    compiled |= {change.path for patch in whole for change in patch.changes if change.creates}
+    parts = []
+    for each in whole:
+        patch, left_out = each.within(engine, compiled)
+        if left_out:
+            say(f"{each.name}: not simulated, and left out: {', '.join(left_out)}")
+        if not patch.changes:
+            raise KernelError(f"{each.name}: touches nothing that the simulator compiles.")
+        for line in unseen(patch, engine):
+            say(line)
+        parts.append(patch)
+    return parts

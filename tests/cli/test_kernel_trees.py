@@ -121,3 +121,52 @@ def test_what_a_patch_has_for_the_kernels_own_build_is_told(lab: FakeLab) -> Non
     )
     note = "kconf.patch: CONFIG_MY_OPT: the simulator has no such option"
     assert note in lab.call(*build)[2]
+
+
+NEW_SOURCE = """\
+--- /dev/null
++++ b/kernel/sched/extra.c
+@@ -0,0 +1 @@
++int extra = 1;
+--- a/kernel/sched/fair.c
++++ b/kernel/sched/fair.c
+@@ -1,3 +1,4 @@
+ /* Completely pretended scheduler */
++#include "extra.c"
+\x20
+ int here;
+"""
+EDITED = """\
+--- a/kernel/sched/extra.c
++++ b/kernel/sched/extra.c
+@@ -1 +1 @@
+-int extra = 1;
++int extra = 2;
+"""
+
+
+@pytest.mark.parametrize("files", [1, 2])
+def test_a_source_that_an_earlier_patch_creates_is_theirs_later_too(
+    lab: FakeLab, files: int
+) -> None:
+    """Its edit was left out as of a file that is not compiled, so the older text was built."""
+    lab.add_tree()
+    first, second = lab.folder / "1.patch", lab.folder / "2.patch"
+    first.write_text(NEW_SOURCE if files == 2 else NEW_SOURCE + EDITED)
+    second.write_text(EDITED)
+    given = ("--patch", first, *(("--patch", second) if files == 2 else ()))
+    status, _, errors = lab.call("kernel", "build", "fast", "--base", "6.12", *given)
+    assert (status, "left out" in errors) == (0, False), errors
+    [source] = (lab.cache / "kernels/objects").glob("*/src/kernel/sched/extra.c")
+    assert source.read_text() == "int extra = 2;\n"
+
+
+def test_a_compiled_source_is_not_renamed(lab: FakeLab) -> None:
+    lab.add_tree()
+    patch = lab.folder / "renames.patch"
+    patch.write_text(
+        "diff --git a/kernel/sched/fair.c b/kernel/sched/fairer.c\nsimilarity index 100%\n"
+        "rename from kernel/sched/fair.c\nrename to kernel/sched/fairer.c\n"
+    )
+    errors = refused(lab, "kernel", "build", "fast", "--base", "6.12", "--patch", patch)
+    assert "git format-patch --no-renames" in errors
