@@ -89,9 +89,14 @@ int kern_cpu_list(const char *list, char *buf, unsigned long size);	/* as files 
 int kern_cgroup_attach(struct kern_task *task, const char *path);
 void kern_setsid(void);			/* what the caller forks from now on is a session */
 
-/* ----------------------------------------------- sched_ext: a scheduler linked into the program */
+/* ------------------------------------------------ sched_ext: schedulers linked into the program */
 
-const char *kern_scx_source(void);	/* its file, NULL: none */
+/*
+ * The one that is spoken of below: 0 is the root, others are its sub-schedulers, each of a group.
+ * Its file; NULL: there is none of that number.
+ */
+const char *kern_scx_choose(unsigned int nr, const char *group);
+int kern_scx_has_subs(void);		/* this kernel */
 void kern_scx_set_up(void);		/* as its own program does, before others set tunables */
 /* Before it is loaded; -ENOENT: it has none of that name. */
 int kern_scx_set(const char *tunable, const char *value);
@@ -101,7 +106,7 @@ int kern_scx_load(void);		/* by a task, in simulated time: 0 or -errno */
 int kern_scx_is_loaded(void);
 const char *kern_scx_refused(void);
 void kern_scx_unload(void);		/* asked for from outside, done by a kworker */
-const char *kern_scx_name(void);	/* under which the kernel runs it, NULL: it does not */
+const char *kern_scx_name(void);	/* under which the kernel runs the root, NULL: it does not */
 
 /* -------------------------------------------------------------- what it has counted, and checks */
 

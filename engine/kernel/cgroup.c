@@ -15,7 +15,11 @@
 static DEFINE_HASHTABLE(groups, 14);	/* all but the root, by path */
 
 static struct kernfs_node root_node = { .id = 1 };	/* by which cgroup_psi() knows it */
-struct cgroup_root cgrp_dfl_root = { .cgrp = { .kn = &root_node, .root = &cgrp_dfl_root } };
+struct cgroup_root cgrp_dfl_root = {
+	.cgrp = {
+		.kn = &root_node, .root = &cgrp_dfl_root, .self = { .cgroup = &shim_root_cgroup },
+	},
+};
 struct css_set shim_root_css_set = {
 	.dfl_cgrp = &shim_root_cgroup,
 	.subsys = { [cpu_cgrp_id] = &root_task_group.css },
@@ -42,11 +46,14 @@ void shim_root_css(struct cgroup_subsys *ss, int id, struct cgroup_subsys_state 
 	init_css(css, ss);
 	css->cgroup = &shim_root_cgroup;
 	shim_root_css_set.subsys[id] = css;
+	RCU_INIT_POINTER(shim_root_cgroup.subsys[id], css);
 }
 
 /* The scheduler walks down from the root without any group. */
 void shim_setup_cgroups(void)
 {
+	init_css(&shim_root_cgroup.self, NULL);
+	shim_root_cgroup.ancestors[0] = &shim_root_cgroup;
 	root.css = &root_task_group.css;
 	shim_root_css(&cpu_cgrp_subsys, cpu_cgrp_id, root.css);
 #ifdef CONFIG_SCHED_CLASS_EXT
@@ -69,8 +76,82 @@ int shim_add_css(struct cgroup_subsys *ss, struct cgroup_subsys_state *parent, s
 	css->cgroup = cgrp;
 	list_add_tail_rcu(&css->sibling, &parent->children);
 	cset->subsys[ss->id] = css;
+	rcu_assign_pointer(cgrp->subsys[ss->id], css);
 	return ss->css_online(css);
 }
+
+#ifdef CONFIG_EXT_SUB_SCHED
+/* Only sub-schedulers ask to be notified: of groups that come, and of tasks that move. */
+BLOCKING_NOTIFIER_HEAD(cgroup_lifetime_notifier);
+BLOCKING_NOTIFIER_HEAD(cgroup_task_notifier);
+
+int blocking_notifier_chain_register(struct blocking_notifier_head *chain, struct notifier_block *block)
+{
+	rcu_assign_pointer(chain->head, block);
+	return 0;
+}
+
+static int notify(struct blocking_notifier_head *chain, unsigned long event, void *data)
+{
+	struct notifier_block *block = rcu_dereference_raw(chain->head);
+
+	return notifier_to_errno(block->notifier_call(block, event, data));
+}
+
+static void notify_of_group(struct cgroup *cgrp)
+{
+	notify(&cgroup_lifetime_notifier, CGROUP_LIFETIME_ONLINE, cgrp);
+}
+
+static int notify_of_move(const struct cgroup_taskset *tset, unsigned long event)
+{
+	struct cgroup_task_migrate_ctx ctx = {
+		.task = tset->task, .src_dcgrp = tset->from->dfl_cgrp, .dst_dcgrp = tset->to->dfl_cgrp,
+	};
+
+	return ctx.src_dcgrp == ctx.dst_dcgrp ? 0 : notify(&cgroup_task_notifier, event, &ctx);
+}
+
+static int announce_move(const struct cgroup_taskset *tset)
+{
+	return notify_of_move(tset, CGROUP_TASK_MIGRATING);
+}
+
+static void conclude_move(const struct cgroup_taskset *tset, bool refused)
+{
+	notify_of_move(tset, refused ? CGROUP_TASK_MIGRATE_CANCELED : CGROUP_TASK_MIGRATED);
+}
+
+struct cgroup *cgroup_get_from_id(u64 id)
+{
+	struct group *g;
+	int i;
+
+	hash_for_each(groups, i, g, node)
+		if (g->kn.id == id)
+			return &g->cgroup;
+	return ERR_PTR(-ENOENT);
+}
+
+/* Every group has the controller cpu. */
+struct cgroup_subsys_state *cgroup_e_css(struct cgroup *cgrp, struct cgroup_subsys *ss)
+{
+	return container_of(cgrp, struct group, cgroup)->css;
+}
+#else
+static void notify_of_group(struct cgroup *cgrp)
+{
+}
+
+static int announce_move(const struct cgroup_taskset *tset)
+{
+	return 0;
+}
+
+static void conclude_move(const struct cgroup_taskset *tset, bool refused)
+{
+}
+#endif
 
 /* Without cgroup_disable=pressure. */
 bool cgroup_psi_enabled(void)
@@ -104,11 +185,19 @@ struct css_set *shim_cgroup_css_set(const char *path)
 	return !g ? NULL : g == &root ? &shim_root_css_set : &g->cset;
 }
 
+u64 shim_cgroup_id(const char *path)
+{
+	const struct css_set *cset = shim_cgroup_css_set(path);
+
+	return cset ? cset->dfl_cgrp->kn->id : 0;
+}
+
 int kern_cgroup_create(const char *path, int cpuset)
 {
 	unsigned int length = strlen(path);
 	const char *slash = strrchr(path, '/');
 	struct group *parent, *g;
+	struct cgroup *above;
 	struct task_group *tg;
 	int ret;
 
@@ -120,14 +209,22 @@ int kern_cgroup_create(const char *path, int cpuset)
 	if (!parent)
 		return -ENOENT;
 
-	g = hw_zalloc(sizeof(*g) + length + 1, 64);
+	above = parent == &root ? &shim_root_cgroup : &parent->cgroup;
+	g = hw_zalloc(sizeof(*g) + (above->level + 1) * sizeof(above), 64);
+	g->path = hw_zalloc(length + 1, 8);
 	memcpy(g->path, path, length);
 	g->length = length;
 	g->kn.id = ++last_id;
+	init_css(&g->cgroup.self, NULL);
+	g->cgroup.self.cgroup = &g->cgroup;
+	g->cgroup.self.parent = &above->self;
+	list_add_tail_rcu(&g->cgroup.self.sibling, &above->self.children);
 	g->cgroup.kn = &g->kn;
 	g->cgroup.root = &cgrp_dfl_root;
-	g->cgroup.level = (parent == &root ? &shim_root_cgroup : &parent->cgroup)->level + 1;
-	g->cgroup.self.parent = parent == &root ? &shim_root_cgroup.self : &parent->cgroup.self;
+	g->cgroup.level = above->level + 1;
+	memcpy(g->cgroup.ancestors, above->ancestors, g->cgroup.level * sizeof(above));
+	g->cgroup.ancestors[g->cgroup.level] = &g->cgroup;
+	notify_of_group(&g->cgroup);
 	if (psi_cgroup_alloc(&g->cgroup))
 		hw_die("psi_cgroup_alloc() failed", path, 0);
 	g->cset.dfl_cgrp = &g->cgroup;
@@ -278,9 +375,13 @@ int kern_cgroup_attach(struct kern_task *task, const char *path)
 		return -ESRCH;
 	get_task_struct(p);
 	tset = (struct cgroup_taskset) { .task = p, .from = rcu_dereference_raw(p->cgroups), .to = cset };
-	ret = shim_cpuset_can_attach(&tset);
+	tset.from->mg_dst_cset = cset;	/* of the move that is under way */
+	ret = announce_move(&tset);
 	if (ret)
 		goto out;
+	ret = shim_cpuset_can_attach(&tset);
+	if (ret)
+		goto cancel;
 	tset.ss = &cpu_cgrp_subsys;
 	if (cpu_cgrp_subsys.can_attach)
 		ret = cpu_cgrp_subsys.can_attach(&tset);
@@ -290,6 +391,8 @@ int kern_cgroup_attach(struct kern_task *task, const char *path)
 	tset.ss = &cpu_cgrp_subsys;
 	if (!ret)
 		cpu_cgrp_subsys.attach(&tset);
+cancel:
+	conclude_move(&tset, ret);
 out:
 	put_task_struct(p);
 	return ret;
@@ -390,7 +493,7 @@ int cgroup_parse_float(const char *input, unsigned int dec_shift, s64 *v)
 void css_task_iter_start(struct cgroup_subsys_state *css, unsigned int flags,
 			 struct css_task_iter *it)
 {
-	it->ss = css->ss;
+	it->ss = css->ss;		/* NULL: of a group itself */
 	it->cset_pos = (void *)css;
 	it->task_pos = NULL;
 }
@@ -402,7 +505,7 @@ struct task_struct *css_task_iter_next(struct css_task_iter *it)
 	for (task = task ? task->next : hw_first_task; task; task = task->next) {
 		struct task_struct *p = kern_task_of(task)->kernel;
 
-		if (!p || p->cgroups->subsys[it->ss->id] != (void *)it->cset_pos)
+		if (!p || (it->ss ? p->cgroups->subsys[it->ss->id] : &p->cgroups->dfl_cgrp->self) != (void *)it->cset_pos)
 			continue;
 		it->task_pos = (void *)task;
 		return p;

@@ -8,12 +8,12 @@
 
 struct group {
 	struct hlist_node node;
-	struct cgroup cgroup;
 	struct css_set cset;
 	struct cgroup_subsys_state *css;	/* of the cpu controller */
 	struct kernfs_node kn;		/* only to be recognised by kernfs_path_from_node() */
 	unsigned int length;
-	char path[];
+	char *path;
+	struct cgroup cgroup;		/* with room for its ancestors behind it */
 };
 
 struct cgroup_taskset {

@@ -7,9 +7,14 @@
 #include "shim.h"
 
 #ifndef CONFIG_SCHED_CLASS_EXT
-const char *kern_scx_source(void)
+const char *kern_scx_choose(unsigned int nr, const char *group)
 {
 	return NULL;
+}
+
+int kern_scx_has_subs(void)
+{
+	return 0;
 }
 
 const char *kern_scx_name(void)

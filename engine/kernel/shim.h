@@ -27,6 +27,7 @@ void shim_forget_pid(struct task_struct *p);	/* nobody finds it any more */
 struct task_struct *shim_kthread_create(void (*fn)(void *), void *arg, int cpu, const char *comm);
 extern struct css_set shim_root_css_set;
 
+u64 shim_cgroup_id(const char *path);	/* 0: there is none of that path */
 /* scx/maps.c: what a scheduler has stored with a task */
 void shim_scx_task_gone(struct task_struct *p);
 
@@ -38,7 +39,6 @@ void shim_preemption_point(void);
 void shim_kernel_work(simtime ns);
 
 #ifdef CONFIG_SCHED_CLASS_EXT	/* hooked/kernel/sched/build_policy.c */
-void shim_ext_has(struct task_struct *p);	/* the scheduler that is loaded, from now on */
 bool shim_ext_keeps_from_forking(void);
 #else
 static inline bool shim_ext_keeps_from_forking(void) { return false; }

@@ -73,6 +73,12 @@ static void release(struct kref *kref)
 	kobj->ktype->release(kobj);
 }
 
+struct kobject *kobject_get(struct kobject *kobj)
+{
+	kref_get(&kobj->kref);
+	return kobj;
+}
+
 void kobject_put(struct kobject *kobj)
 {
 	kref_put(&kobj->kref, release);

@@ -271,7 +271,6 @@ int shim_sched_new_task(struct task_struct *p, struct css_set *cset, unsigned lo
 	ret = sched_cgroup_fork(p, &args);
 	if (ret)		/* no program here could go on without the task */
 		hw_end_in_fork(p->comm, ret);
-	shim_ext_has(p);
 #else
 	sched_cgroup_fork(p, &args);
 #endif

@@ -251,6 +251,7 @@ void scenario_main(struct kern_task *init)
 	kern_sleep(8 * SEC / kern_hz);
 	settings_apply();
 	create_surroundings();
+	sched_ext_load_below();
 	create_cookies();
 	kern_spread_balance();
 	if (scenario.background)

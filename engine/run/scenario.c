@@ -545,6 +545,28 @@ static void read_core_sched(json_t *obj, const struct path *at)
 	scenario.workloads_cookie = read_cookie(obj, at, "workloads");
 }
 
+/* By group, as they are linked: a group comes behind those above it. */
+static void check_sub_schedulers(void)
+{
+	const struct path *at = AT(NULL, "sched_ext_below");
+	const char *group, *source;
+	unsigned int nr = 0;
+	json_t *v;
+
+	if (json_object_size(scenario.sub_schedulers) && !scenario.scheduler)
+		json_error_at(at, "a sub-scheduler needs a scheduler: sched_ext");
+	json_object_foreach(scenario.sub_schedulers, group, v) {
+		source = kern_scx_choose(++nr, NULL);
+		if (!source || strcmp(source, json_text(v, AT(at, group))))
+			json_error_at(AT(at, group), "\"%s\": this build of the simulator has %s there",
+				      json_text(v, AT(at, group)), source ?: "none");
+		if (!kern_scx_has_subs())
+			json_error_at(AT(at, group), "this kernel has no sub-schedulers of sched_ext; Linux has them from 7.3 on");
+		if (!json_object_get(group_paths, group))
+			json_error_at(AT(at, group), "the scenario has no group of this path");
+	}
+}
+
 /* What the tasks of workloads begin with that name nothing of it. */
 static void read_scheduling(json_t *obj, const struct path *at)
 {
@@ -589,7 +611,7 @@ do {										\
 
 static void read_sched_ext(json_t *obj, const struct path *at)
 {
-	const char *source = kern_scx_source();
+	const char *source = kern_scx_choose(0, NULL);
 
 	json_only(obj, at, "scheduler", NULL);
 	scenario.scheduler = json_text(json_need(obj, at, "scheduler"), AT(at, "scheduler"));
@@ -625,7 +647,7 @@ void scenario_read(const char *path)
 	json_t *root = json_read(path);
 
 	json_only(root, NULL, "name", "duration", "warmup", "wind_clocks", "settle", "features", "knobs", "cpuidle",
-		  "cpufreq", "core_sched", "scheduling", "cgroup", "boot", "groups", "sched_ext", "sched_ext_tunables",
+		  "cpufreq", "core_sched", "scheduling", "cgroup", "boot", "groups", "sched_ext", "sched_ext_tunables", "sched_ext_below",
 		  "tasks", "workloads", "actions", "background", "ablate", "memory", "picture", "end", NULL);
 	scenario.duration = json_time(json_need(root, NULL, "duration"), AT(NULL, "duration"));
 	read_warmup(root);
@@ -642,6 +664,7 @@ void scenario_read(const char *path)
 	if (json_object_get(root, "sched_ext"))
 		read_sched_ext(read_object(root, "sched_ext"), AT(NULL, "sched_ext"));
 	scenario.sched_ext_tunables = read_object(root, "sched_ext_tunables");
+	scenario.sub_schedulers = read_object(root, "sched_ext_below");
 	scenario.max_simulated = HW_NEVER;
 	if (json_object_get(root, "end"))
 		read_end(json_object_get(root, "end"), AT(NULL, "end"));
@@ -657,6 +680,7 @@ void scenario_read(const char *path)
 	read_list("groups", scenario.groups, scenario.nr_groups, read_group);
 	if (json_object_get(root, "cgroup"))
 		read_cgroup(read_object(root, "cgroup"), AT(NULL, "cgroup"));
+	check_sub_schedulers();
 	read_list("memory", scenario.memory, scenario.nr_memory, read_memory);
 	read_list("tasks", scenario.tasks, scenario.nr_tasks, read_task);
 	read_list("workloads", scenario.workloads, scenario.nr_workloads, read_workload);

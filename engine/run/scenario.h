@@ -98,6 +98,7 @@ struct scenario {
 	json_t		*features, *knobs, *cpuidle, *cpufreq;
 	const char	*scheduler; /* of sched_ext, its source's file; NULL: none is loaded */
 	json_t		*sched_ext_tunables;
+	json_t		*sub_schedulers;	/* by group, their sources' files */
 	struct task_spec *tasks;
 	struct instance	*workloads;
 	struct action	*actions;
@@ -135,6 +136,7 @@ void setting_check(const char *path, const char *value);
 
 /* sched_ext.c */
 void sched_ext_load(json_t *found); /* and set its tunables; found: what was set, as read back */
+void sched_ext_load_below(void);	/* its sub-schedulers, when their groups are there */
 int sched_ext_fails(void);		/* the kernel is taking it away, which will end the run */
 
 /* refusal.c */

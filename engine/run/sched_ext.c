@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The scenario's sched_ext scheduler: its tunables, and loading it as its own program would. */
+/* The scenario's sched_ext schedulers: tunables, and loading one as its own program would. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "scenario.h"
 
 static char known[2000];
+static json_t *settings;	/* as they were read back */
 
 static void note(const char *name)
 {
@@ -24,7 +25,7 @@ static void set_tunable(const char *name, json_t *v)
 
 	if (err == -ENOENT) {
 		kern_scx_list(note);
-		json_error_at(at, "%s has no tunable of that name; it has %s", kern_scx_source(),
+		json_error_at(at, "%s has no tunable of that name; it has %s", scenario.scheduler,
 			      *known ? known : "none");
 	}
 	if (err == -E2BIG)
@@ -43,12 +44,22 @@ static json_t *read_back(const char *name)
 	return json_string(text);
 }
 
+static void load(const char *source)
+{
+	int err = kern_scx_load();
+
+	if (err)
+		hw_refuse("sched_ext: the kernel does not load %s: %s%s%s%s", source, strerror(-err),
+			  kern_scx_refused() ? " (" : "", kern_scx_refused() ?: "", kern_scx_refused() ? ")" : "");
+}
+
 void sched_ext_load(json_t *found)
 {
 	const char *name;
 	json_t *v;
-	int err;
 
+	settings = found;
+	kern_scx_choose(0, NULL);
 	kern_scx_set_up();
 	json_object_foreach(scenario.sched_ext_tunables, name, v) {
 		char key[200];
@@ -57,12 +68,25 @@ void sched_ext_load(json_t *found)
 		snprintf(key, sizeof(key), "sched_ext %s", name);
 		json_object_set_new(found, key, read_back(name));
 	}
-	err = kern_scx_load();
-	if (err)
-		hw_refuse("sched_ext: the kernel does not load %s: %s%s%s%s", kern_scx_source(), strerror(-err),
-			  kern_scx_refused() ? " (" : "", kern_scx_refused() ?: "", kern_scx_refused() ? ")" : "");
+	load(scenario.scheduler);
 	if (kern_scx_name())
 		json_object_set_new(found, "sched_ext", json_string(kern_scx_name()));
+}
+
+void sched_ext_load_below(void)
+{
+	const char *group, *source;
+	unsigned int nr = 0;
+	char key[4200];
+	json_t *v;
+
+	json_object_foreach(scenario.sub_schedulers, group, v) {
+		source = kern_scx_choose(++nr, group);
+		kern_scx_set_up();
+		load(source);
+		snprintf(key, sizeof(key), "sched_ext %s", group);
+		json_object_set_new(settings, key, json_string(source));
+	}
 }
 
 /* All tasks run meanwhile, so a workload may be done first; the kernel's reason comes last. */

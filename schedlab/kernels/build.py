@@ -84,6 +84,7 @@ _OURS = (
     "O",
     "CC",
     "SCX",
+    "SCX_BELOW",
     "SCX_NAME",
     "SCX_OUT",
 )
@@ -151,11 +152,15 @@ class Builder:
                     part = self._part(recipe, base, unpatched)
             if not recipe.patches:
                 part = self._with_base(part)
+            below: list[Part] = []
             if scheduler:
-                part = self._with_scheduler(part, scheduler, key)
+                for each in scheduler.below:
+                    below.append(self._with_scheduler(part, each, self.key(recipe, each)))
+                part = self._with_scheduler(part, scheduler, key, below)
             with ExitStack() as shown:
                 try:
-                    self._make(part, shown)
+                    for each_part in (*below, part):
+                        self._make(each_part, shown)
                     compared = self._compared(recipe, base, part)
                 finally:
                     self._check_unchanged(part, base, self.key(recipe, scheduler) == key)
@@ -323,14 +328,24 @@ class Builder:
                 return replace(part, variables=part.variables | {"BASE": str(base)})
         return part
 
-    def _with_scheduler(self, part: Part, scheduler: Scheduler, key: str) -> Part:
-        """Link a scheduler to the objects of a part, in a folder of its own."""
+    def _with_scheduler(
+        self, part: Part, scheduler: Scheduler, key: str, below: Sequence[Part] = ()
+    ) -> Part:
+        """Link a scheduler to the objects of a part, in a folder of its own.
+
+        Args:
+            part: the kernel without it.
+            scheduler: which.
+            key: of the build that it becomes.
+            below: its sub-schedulers, made before it.
+        """
         sources = (scheduler.source, *scheduler.parts)  # of paths that make can work with
         more = {
             "SCX": " ".join(map(str, sources)),
             "SCX_NAME": scheduler.name,
             "SCX_OUT": str(part.objects / _SCHEDULERS / key),
             "SCX_INCLUDE": " ".join(map(str, scheduler.includes)),
+            "SCX_BELOW": " ".join(f"{each.variables['SCX_OUT']}/scheduler.o" for each in below),
         }
         return replace(part, variables=part.variables | more, scheduler=scheduler)
 

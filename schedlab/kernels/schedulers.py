@@ -37,6 +37,8 @@ class Scheduler:
     called: str = ""
     parts: tuple[Path, ...] = ()
     """What is compiled and linked beside its source."""
+    below: tuple["Scheduler", ...] = ()
+    """Its sub-schedulers, a group's behind that of the group above it."""
 
     @property
     def name(self) -> str:
@@ -57,6 +59,8 @@ class Scheduler:
                     )
                 digest.update(f"{file}\0".encode(errors="surrogateescape"))
                 digest.update(hashlib.sha256(file.read_bytes()).digest())
+        for each in self.below:
+            digest.update(f"below {each.content}".encode())
         return digest.hexdigest()[:16]
 
     def has(self, file: Path) -> bool:

@@ -1,15 +1,18 @@
 """Which kernel each variant of a plan runs on a simulated machine."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from schedlab.base.errors import UsageError
 from schedlab.base.series import USUAL
 from schedlab.kernels import KernelError
 from schedlab.kernels.schedulers import OPTION, Scheduler, find_scheduler, has_sched_ext
 from schedlab.kernels.scx_tree import scx_tree
-from schedlab.kernels.shelf import Recipe, Shelf
+from schedlab.kernels.shelf import Base, Recipe, Shelf
 from schedlab.settings.kinds.kernel import Kernel
 from schedlab.settings.kinds.scx import Scx, is_source
+from schedlab.settings.kinds.scx_sub import ScxSub
 from schedlab.settings.kinds.scx_tunable import ScxTunable
 from schedlab.settings.variant import Variant
 
@@ -22,8 +25,11 @@ def kernels_of(variants: Sequence[Variant], shelf: Shelf) -> dict[str, Recipe]:
     """
     recipes = _recipes(variants, shelf)
     for variant in variants:
-        if ScxTunable.of(variant) and not Scx.of(variant):
-            raise UsageError(f"variant {variant.name}: scx-tunable needs the scheduler: scx=NAME.")
+        for kind in (ScxTunable, ScxSub):
+            if kind.of(variant) and not Scx.of(variant):
+                raise UsageError(
+                    f"variant {variant.name}: {kind.name} needs the scheduler: scx=NAME."
+                )
     if not any(map(Scx.of, variants)):
         return recipes
     for name, recipe in recipes.items():
@@ -53,11 +59,18 @@ def schedulers_of(
     for variant in variants:
         if wanted := Scx.of(variant):
             base = shelf.base(recipes[variant.name].base)
+            below = ScxSub.below(ScxSub.of(variant))
             try:
-                found[variant.name] = find_scheduler(wanted, is_source(wanted), base, scx)
+                found[variant.name] = hierarchy(wanted, below, base, scx)
             except KernelError as error:
                 raise UsageError(f"variant {variant.name}: scx: {error}") from error
     return found
+
+
+def hierarchy(wanted: str, below: Sequence[str], base: Base, scx: Path | None) -> Scheduler:
+    """Return a scheduler with its sub-schedulers; KernelError if one of them is not there."""
+    root, *subs = (find_scheduler(each, is_source(each), base, scx) for each in (wanted, *below))
+    return replace(root, below=tuple(subs))
 
 
 def _recipes(variants: Sequence[Variant], shelf: Shelf) -> dict[str, Recipe]:

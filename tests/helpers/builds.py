@@ -7,6 +7,7 @@ kernels names it in SCHEDLAB_CACHE. With GCOV_PREFIX they count the scheduler's 
 import functools
 import hashlib
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from schedlab.kernels.build import Builder
@@ -16,11 +17,11 @@ from schedlab.kernels.engine import find_engine
 from schedlab.kernels.kconfig import Preempt
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.recipes import make_recipe
-from schedlab.kernels.schedulers import OPTION, find_scheduler
+from schedlab.kernels.schedulers import OPTION
 from schedlab.kernels.shelf import Base, Recipe, Shelf
 from schedlab.kernels.tree import tree_as_it_is
 from schedlab.lab.checks.coverage import PREFIX
-from schedlab.settings.kinds.scx import is_path
+from schedlab.targets.sim_kernels import hierarchy
 from tests.helpers.kernel_source import kernel_source
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -143,18 +144,21 @@ def patches(series: str) -> list[Path]:
 
 
 @functools.cache
-def with_scheduler(series: str, wanted: str) -> Path:
-    """Return the simulator of a series with a sched_ext scheduler: the tree's own, or a file."""
-    return _with_options(series, wanted).program
+def with_scheduler(series: str, wanted: str, *below: str) -> Path:
+    """Return the simulator of a series with a sched_ext scheduler: the tree's own, or a file.
+
+    `below` are its sub-schedulers.
+    """
+    return _with_options(series, wanted, below).program
 
 
-def _with_options(series: str, wanted: str | None = None) -> Build:
+def _with_options(series: str, wanted: str = "", below: Sequence[str] = ()) -> Build:
     """Return a build with sched_ext, of 7.3 with cpusets too: its tests share the objects."""
     shelf = Shelf(CACHE)
     if series not in OF_ONE_BUILD:
         made(series)
     recipe = _recipe_with_options(series)
-    scheduler = find_scheduler(wanted, is_path(wanted), shelf.base(series)) if wanted else None
+    scheduler = hierarchy(wanted, below, shelf.base(series), None) if wanted else None
     return Builder(shelf, find_engine(), Watch()).build(recipe, scheduler)
 
 

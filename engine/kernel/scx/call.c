@@ -30,6 +30,7 @@ static void look_up(const struct shim_signature *function, u64 queue)
 static const struct shim_op *operation_of(const void *ip)
 {
 	static struct { const void *ip; const struct shim_op *op; } found[1024];
+	struct shim_scheduler *const *at;
 	unsigned int i, nr = hash_ptr(ip, 10);
 	typeof(found[0]) *f = &found[nr];
 	const void *function;
@@ -40,12 +41,13 @@ static const struct shim_op *operation_of(const void *ip)
 		return f->op;
 	function = hw_function_of(ip);
 	f->ip = ip;
-	for (i = 0; i < shim_scheduler.nr_ops; i++) {
-		const struct shim_op *op = &shim_scheduler.op_table[i];
+	shim_for_each_scheduler(at)
+		for (i = 0; i < (*at)->nr_ops; i++) {
+			const struct shim_op *op = &(*at)->op_table[i];
 
-		if (function && function == (*op->real ?: *(void **)(shim_scheduler.ops + op->offset)))
-			f->op = op;
-	}
+			if (function && function == (*op->real ?: *(void **)((*at)->ops + op->offset)))
+				f->op = op;
+		}
 	return f->op;
 }
 
@@ -59,10 +61,10 @@ static void check_may(struct shim_signature *function)
 
 	if (!op)
 		return;
-	bit = 1ULL << (op - shim_scheduler.op_table);
+	bit = 1ULL << (op - function->of->op_table);
 	if (!(function->asked & bit)) {
 		function->asked |= bit;
-		if (!shim_ext_may_call(function->name, op->offset, shim_scheduler.by_cid))
+		if (!shim_ext_may_call(function->name, op->offset, function->of->by_cid))
 			function->refused |= bit;
 	}
 	if (!(function->refused & bit))

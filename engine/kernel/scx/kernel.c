@@ -8,6 +8,7 @@
 #include <linux/random.h>
 #include <linux/suspend.h>
 #include <linux/sysfs.h>
+#include <linux/timer.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
@@ -44,12 +45,21 @@ int bpf_obj_name_cpy(char *dst, const char *src, unsigned int size)
 	return i < size ? i : -EINVAL;
 }
 
+static void free_kset(struct kobject *kobj)
+{
+	hw_free(container_of(kobj, struct kset, kobj));
+}
+
 struct kset *kset_create_and_add(const char *name, const struct kset_uevent_ops *ops, struct kobject *parent)
 {
-	static struct kset kset;
+	static const struct kobj_type type = { .release = free_kset };
+	struct kset *kset = hw_zalloc(sizeof(*kset), 64);
 
-	kobject_init(&kset.kobj, NULL);
-	return kobject_add(&kset.kobj, parent, "%s", name) ? NULL : &kset;
+	kobject_init(&kset->kobj, &type);
+	if (!kobject_add(&kset->kobj, parent, "%s", name))
+		return kset;
+	hw_free(kset);
+	return NULL;
 }
 
 int add_uevent_var(struct kobj_uevent_env *env, const char *format, ...)
@@ -159,11 +169,30 @@ bool mod_delayed_work_on(int cpu, struct workqueue_struct *wq, struct delayed_wo
 	return pending;
 }
 
+/*
+ * RCU's callbacks run in a softirq, where a kworker may be made for what they queue; here they run
+ * in the tick, so the softirq of a timer queues it.
+ */
+static LIST_HEAD(after_readers);
+
+static void queue_after_readers(struct timer_list *unused)
+{
+	struct rcu_work *rwork, *next;
+
+	list_for_each_entry_safe(rwork, next, &after_readers, work.entry) {
+		list_del_init(&rwork->work.entry);
+		queue_work(rwork->wq, &rwork->work);
+	}
+}
+
+static DEFINE_TIMER(rcu_work_timer, queue_after_readers);
+
 static void run_rcu_work(struct rcu_head *head)
 {
 	struct rcu_work *rwork = container_of(head, struct rcu_work, rcu);
 
-	queue_work(rwork->wq, &rwork->work);
+	list_add_tail(&rwork->work.entry, &after_readers);
+	mod_timer(&rcu_work_timer, jiffies + 1);
 }
 
 bool queue_rcu_work(struct workqueue_struct *wq, struct rcu_work *rwork)
@@ -176,6 +205,18 @@ bool queue_rcu_work(struct workqueue_struct *wq, struct rcu_work *rwork)
 bool cgroup_on_dfl(const struct cgroup *cgrp)
 {
 	return cgrp->root == &cgrp_dfl_root;
+}
+
+void synchronize_rcu_expedited(void)
+{
+	synchronize_rcu();
+}
+
+char *kstrdup(const char *text, gfp_t gfp)
+{
+	char *copy = hw_zalloc(strlen(text) + 1, 8);
+
+	return strcpy(copy, text);
 }
 
 void kfree_const(const void *x)

@@ -105,7 +105,7 @@ static unsigned int domain_of(unsigned int cpu)
 		if (domains[i].llc == wanted.llc && domains[i].is_big == wanted.is_big)
 			return i;
 	if (nr_domains == MOST_DOMAINS)
-		hw_refuse("sched_ext: %s: more than %d domains of CPUs", shim_scheduler.source, MOST_DOMAINS);
+		hw_refuse("sched_ext: %s: more than %d domains of CPUs", shim_scheduler->source, MOST_DOMAINS);
 	domains[nr_domains] = wanted;
 	return nr_domains++;
 }
@@ -188,7 +188,7 @@ static void put_domains(const u16 *cpus)
 		}
 		for (at = 0; at < ARRAY_SIZE(distances); at++) {
 			if (nth == shim_scx_count("cpdom_ctxs.nr_neighbors") / all)
-				hw_refuse("sched_ext: %s: its domains are at more than %u distances", shim_scheduler.source, nth);
+				hw_refuse("sched_ext: %s: its domains are at more than %u distances", shim_scheduler->source, nth);
 			nth += !!put_neighbours(i, nth, distances[at]);
 		}
 	}
@@ -252,7 +252,7 @@ void setup_arena(void)
 {
 	struct {
 		u64 static_pages, task_size;
-	} sizes = { 8, shim_scheduler.task_context };
+	} sizes = { 8, shim_scheduler->task_context };
 	u32 children[NR_LEVELS] = { };
 	enum level level;
 

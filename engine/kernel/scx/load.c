@@ -1,24 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loading the scheduler that was linked into the program and unloading it, its tunables, and the
- * end that it comes to.
+ * Loading the schedulers that were linked into the program and unloading them, their tunables, and
+ * the end that one comes to.
  */
+#include <linux/bpf.h>
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 #include "scx.h"
 
-const char *kern_scx_source(void)
+struct shim_scheduler *shim_scheduler;
+
+const char *kern_scx_choose(unsigned int nr, const char *group)
 {
-	return &shim_scheduler ? shim_scheduler.source : NULL;
+	if (nr >= &__stop_scx_schedulers[0] - &__start_scx_schedulers[0])
+		return NULL;
+	shim_scheduler = __start_scx_schedulers[nr];
+#ifdef CONFIG_EXT_SUB_SCHED
+	if (!shim_scheduler->aux) {
+		shim_scheduler->aux = hw_zalloc(sizeof(*shim_scheduler->aux), 64);
+		RCU_INIT_POINTER(shim_scheduler->aux->st_ops_assoc, (void *)shim_scheduler);
+	}
+#endif
+	shim_scheduler->group = group;
+	shim_scheduler->group_id = group ? shim_cgroup_id(group) : 0;
+	return shim_scheduler->source;
+}
+
+int kern_scx_has_subs(void)
+{
+	return IS_ENABLED(CONFIG_EXT_SUB_SCHED);
 }
 
 static const struct shim_tunable *find_variable(const char *name)
 {
 	unsigned int i;
 
-	for (i = 0; i < shim_scheduler.nr_tunables; i++)
-		if (!strcmp(shim_scheduler.tunables[i].name, name))
-			return &shim_scheduler.tunables[i];
+	for (i = 0; i < shim_scheduler->nr_tunables; i++)
+		if (!strcmp(shim_scheduler->tunables[i].name, name))
+			return &shim_scheduler->tunables[i];
 	return NULL;
 }
 
@@ -126,9 +145,9 @@ void kern_scx_list(void (*tunable)(const char *name))
 {
 	unsigned int i;
 
-	for (i = 0; i < shim_scheduler.nr_tunables; i++)
-		if (shim_scheduler.tunables[i].is_tunable)
-			tunable(shim_scheduler.tunables[i].name);
+	for (i = 0; i < shim_scheduler->nr_tunables; i++)
+		if (shim_scheduler->tunables[i].is_tunable)
+			tunable(shim_scheduler->tunables[i].name);
 }
 
 /* Lines of variables that all CPUs share cost what other hot lines do. */
@@ -149,24 +168,22 @@ extern char __start_scx_bss[] __weak, __stop_scx_bss[] __weak;
 
 int kern_scx_load(void)
 {
-	struct hw_task *task;
-	int ret;
-
-	hw_scheduler_code(__start_scx_text, __stop_scx_text);
-	register_lines(__start_scx_data, __stop_scx_data);
-	register_lines(__start_scx_bss, __stop_scx_bss);
+	if (shim_scheduler == __start_scx_schedulers[0]) {
+		hw_scheduler_code(__start_scx_text, __stop_scx_text);
+		register_lines(__start_scx_data, __stop_scx_data);
+		register_lines(__start_scx_bss, __stop_scx_bss);
+	}
 	shim_scx_make_maps();
-	ret = shim_scx_attach();
-	for (task = hw_first_task; !ret && task; task = task->next)
-		if (kern_task_of(task)->kernel)
-			shim_ext_has(kern_task_of(task)->kernel);
-	return ret;
+	return shim_scx_attach();
 }
 
-/* As when its program ends: the last reference to its link is dropped in a kworker. */
+/* As when their programs end: the last reference to a link is dropped in a kworker. */
 static void unload(struct work_struct *work)
 {
-	shim_ext_unload();
+	struct shim_scheduler *const *at = __stop_scx_schedulers;
+
+	while (at-- > __start_scx_schedulers)
+		shim_ext_unload(*at);
 }
 
 static DECLARE_WORK(unloading, unload);
@@ -199,7 +216,7 @@ const char *kern_scx_refused(void)
 
 int kern_scx_is_loaded(void)
 {
-	return shim_ext_is_loaded();
+	return shim_scheduler && __start_scx_schedulers[0]->loaded;
 }
 
 const char *kern_scx_name(void)

@@ -176,9 +176,9 @@ static void make(struct shim_map *m)
 	unsigned int i;
 
 	if (!is_array(m) && !is_hash(m) && !is_queue(m) && !is_storage(m) && !is_channel(m) && m->type != BPF_MAP_TYPE_ARENA)
-		hw_refuse("sched_ext: %s: map %s: maps of type %u (enum bpf_map_type) are not simulated", shim_scheduler.source, name, m->type);
+		hw_refuse("sched_ext: %s: map %s: maps of type %u (enum bpf_map_type) are not simulated", shim_scheduler->source, name, m->type);
 	if (wrong_in(m))
-		hw_refuse("sched_ext: %s: map %s: the kernel does not make it: %s", shim_scheduler.source, name, wrong_in(m));
+		hw_refuse("sched_ext: %s: map %s: the kernel does not make it: %s", shim_scheduler->source, name, wrong_in(m));
 	*(struct shim_map **)m->declared = m;
 	raw_spin_lock_init(&m->lock);
 	INIT_LIST_HEAD(&m->by_use);
@@ -200,9 +200,9 @@ static struct shim_map *find_map(const char *name)
 {
 	unsigned int i;
 
-	for (i = 0; i < shim_scheduler.nr_maps; i++)
-		if (!strcmp(shim_scheduler.maps[i].name, name))
-			return &shim_scheduler.maps[i];
+	for (i = 0; i < shim_scheduler->nr_maps; i++)
+		if (!strcmp(shim_scheduler->maps[i].name, name))
+			return &shim_scheduler->maps[i];
 	return NULL;
 }
 
@@ -237,8 +237,8 @@ void shim_scx_make_maps(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < shim_scheduler.nr_maps; i++)
-		make(&shim_scheduler.maps[i]);
+	for (i = 0; i < shim_scheduler->nr_maps; i++)
+		make(&shim_scheduler->maps[i]);
 }
 
 struct shim_map *shim_scx_map(void *declared)
@@ -477,13 +477,13 @@ long native_bpf_cgrp_storage_delete(void *map, struct cgroup *cgrp)
 /* bpf_task_storage_free(): what is stored with a task goes with it. */
 void shim_scx_task_gone(struct task_struct *p)
 {
-	unsigned int i;
+	struct shim_scheduler *const *at;
+	struct shim_map *m;
 
-	if (!&shim_scheduler)
-		return;
-	for (i = 0; i < shim_scheduler.nr_maps; i++)
-		if (shim_scheduler.maps[i].type == BPF_MAP_TYPE_TASK_STORAGE && shim_scheduler.maps[i].slots)
-			stored_no_more(&shim_scheduler.maps[i], p);
+	shim_for_each_scheduler(at)
+		for (m = (*at)->maps; m < (*at)->maps + (*at)->nr_maps; m++)
+			if (m->type == BPF_MAP_TYPE_TASK_STORAGE && m->slots)
+				stored_no_more(m, p);
 }
 
 /* Each element until the callback answers 1; how many it was called for. */

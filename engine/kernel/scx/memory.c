@@ -199,8 +199,8 @@ static bool may_write(const struct task_struct *p, const char *at, unsigned int 
 	};
 	unsigned int i;
 
-	/* Operations by cid have kfuncs for the others. */
-	for (i = shim_scheduler.by_cid ? ARRAY_SIZE(fields) - 1 : 0; i < ARRAY_SIZE(fields); i++)
+	/* Operations by cid have kfuncs for the others; a root's and its sub-schedulers' are of one kind. */
+	for (i = shim_scheduler->by_cid ? ARRAY_SIZE(fields) - 1 : 0; i < ARRAY_SIZE(fields); i++)
 		if ((const void *)at >= fields[i].begin && (const void *)at + size <= fields[i].begin + fields[i].size)
 			return true;
 	return false;

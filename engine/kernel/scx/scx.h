@@ -57,12 +57,17 @@ struct shim_program {
 	void		*run;
 };
 
+struct shim_scheduler;
+struct sched_ext_ops;
+struct scx_exit_info;
+
 /* What traces show of an operation or kfunc (engine/scripts/scx/signatures.py). */
 #define SHIM_MOST_ARGUMENTS	6
 struct shim_signature {
 	const char	*name, *arguments[SHIM_MOST_ARGUMENTS], *kinds;
 	char		answer;
 	int		queue;		/* which argument is a dispatch queue's id; -1: none */
+	struct shim_scheduler *of;
 	u64		asked, refused;	/* whether operations may call it, a bit each by their place */
 };
 
@@ -86,9 +91,19 @@ struct shim_scheduler {
 	const struct shim_op *op_table;
 	unsigned int	nr_ops;
 	unsigned int	task_context;		/* bytes that a library keeps for each task; 0: none */
+	void		(*exits)(struct scx_exit_info *info);	/* its exit(), for the kernel */
+	/* since it is chosen: */
+	const char	*group;		/* of a sub-scheduler; NULL: it has all that no other has */
+	u64		group_id;
+	struct sched_ext_ops *loaded;	/* what the kernel was given */
+	void		(*own_exit)(struct scx_exit_info *info);
+	struct shim_arena *arena;
+	struct bpf_prog_aux *aux;	/* of its programs: behind its arguments a kfunc has that of the one which calls */
 };
-/* No scheduler can have a variable of that label. */
-extern struct shim_scheduler shim_scheduler __asm__("scx.scheduler") __weak;
+/* Those that are linked in, each an object of its own: the root, and its sub-schedulers behind it. */
+extern struct shim_scheduler *const __start_scx_schedulers[] __weak, *const __stop_scx_schedulers[] __weak;
+#define shim_for_each_scheduler(at)	for (at = __start_scx_schedulers; at < __stop_scx_schedulers; at++)
+extern struct shim_scheduler *shim_scheduler;	/* the one that is set up and loaded now; NULL: none is linked in */
 
 extern char __start_scx_text[] __weak, __stop_scx_text[] __weak;
 
@@ -111,9 +126,9 @@ void shim_scx_called(const struct shim_signature *function, const u64 *arguments
 void shim_scx_calls(struct shim_signature *function, const u64 *arguments);
 
 /* hooked/kernel/sched/build_policy.c */
-int shim_ext_load(const void *ops, bool by_cid, u64 flags);	/* flags: on top of its own */
-void shim_ext_unload(void);
-bool shim_ext_is_loaded(void);
+int shim_ext_load(u64 flags);		/* flags: on top of its own */
+void shim_ext_unload(struct shim_scheduler *s);
+void shim_ext_exits(struct shim_scheduler *s, struct scx_exit_info *info);
 const char *shim_ext_refused_member(void);	/* of the operations; NULL: none */
 /* As the verifier would say, where the kernel does not at each call. */
 bool shim_ext_may_call(const char *kfunc, unsigned int operation, bool by_cid);

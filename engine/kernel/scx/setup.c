@@ -23,6 +23,11 @@ static u64 slice(unsigned int cpu)
 	return shim_ext_slice_ns;
 }
 
+static u64 its_group(unsigned int cpu)
+{
+	return shim_scheduler->group_id;
+}
+
 static u64 no(unsigned int cpu)
 {
 	return 0;
@@ -207,9 +212,9 @@ static int run_program(const char *name, void *argument)
 {
 	unsigned int i;
 
-	for (i = 0; i < shim_scheduler.nr_programs; i++)
-		if (!strcmp(shim_scheduler.programs[i].name, name))
-			return ((int (*)(void *))shim_scheduler.programs[i].run)(argument);
+	for (i = 0; i < shim_scheduler->nr_programs; i++)
+		if (!strcmp(shim_scheduler->programs[i].name, name))
+			return ((int (*)(void *))shim_scheduler->programs[i].run)(argument);
 	return 0;
 }
 
@@ -218,7 +223,7 @@ void setup_run(const char *name, void *argument)
 	int ret = run_program(name, argument);
 
 	if (ret)
-		hw_refuse("sched_ext: %s: its program %s() answers %d", shim_scheduler.source, name, ret);
+		hw_refuse("sched_ext: %s: its program %s() answers %d", shim_scheduler->source, name, ret);
 }
 
 static void run_for_cpu(const char *name, s32 cpu, s32 other)
@@ -227,7 +232,7 @@ static void run_for_cpu(const char *name, s32 cpu, s32 other)
 	int ret = run_program(name, argument);
 
 	if (ret)
-		hw_refuse("sched_ext: %s: its program %s() answers %d for CPU %d", shim_scheduler.source, name, ret, cpu);
+		hw_refuse("sched_ext: %s: its program %s() answers %d for CPU %d", shim_scheduler->source, name, ret, cpu);
 }
 
 /* The two of a core that are named siblings are its first ones. */
@@ -257,7 +262,7 @@ static void pair_up(void)
 	unsigned int cpu, half = nr_cpu_ids / 2;
 
 	if (nr_cpu_ids % 2)
-		hw_refuse("sched_ext: %s needs an even number of CPUs; the machine has %u", shim_scheduler.source, nr_cpu_ids);
+		hw_refuse("sched_ext: %s needs an even number of CPUs; the machine has %u", shim_scheduler->source, nr_cpu_ids);
 	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
 		shim_scx_put("pair_cpu", cpu, (cpu + half) % nr_cpu_ids);
 		shim_scx_put("pair_id", cpu, cpu % half);
@@ -297,7 +302,12 @@ static const struct setup {
 } setups[] = {
 	{ "central_ops", .pinned_by = "central_cpu", .values = { { "nr_cpu_ids", cpus }, { "slice_ns", slice } } },
 	{ "flatcg_ops", .values = { { "nr_cpus", cpus }, { "cgrp_slice_ns", slice } } },
-	{ "qmap_ops", .values = { { "slice_ns", slice }, { "max_tasks", tasks16k }, { "round_robin_ns", ms200 } } },
+	{
+		"qmap_ops", .values = {
+			{ "slice_ns", slice }, { "max_tasks", tasks16k }, { "round_robin_ns", ms200 },
+			{ "sub_cgroup_id", its_group },
+		},
+	},
 	{ "pair_ops", .more = pair_up, .values = { { "nr_cpu_ids", cpus }, { "pair_batch_dur_ns", slice } } },
 	{ "userland_ops", "its program decides which task runs" },
 	{
@@ -356,7 +366,7 @@ static const struct setup *setup_of(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(setups); i++)
-		if (!strcmp(shim_scheduler.operations, setups[i].operations))
+		if (!strcmp(shim_scheduler->operations, setups[i].operations))
 			return &setups[i];
 	return NULL;
 }
@@ -370,7 +380,7 @@ void kern_scx_set_up(void)
 	if (!setup)
 		return;
 	if (setup->refused)
-		hw_refuse("sched_ext: %s is not simulated: %s", shim_scheduler.source, setup->refused);
+		hw_refuse("sched_ext: %s is not simulated: %s", shim_scheduler->source, setup->refused);
 	if (setup->more)
 		setup->more();
 	for (i = 0; i < MOST_VALUES && setup->values[i].tunable; i++) {
@@ -393,7 +403,7 @@ static int pinned_to(const struct setup *setup)
 	kern_scx_get(setup->pinned_by, value, sizeof(value));
 	if (kstrtouint(value, 0, &cpu) || cpu >= nr_cpu_ids)
 		hw_refuse("sched_ext: %s: its tunable %s is %s; the machine has CPUs 0 to %u",
-			  shim_scheduler.source, setup->pinned_by, value, nr_cpu_ids - 1);
+			  shim_scheduler->source, setup->pinned_by, value, nr_cpu_ids - 1);
 	return cpu;
 }
 
@@ -404,13 +414,15 @@ static bool attach(const char *named)
 {
 	unsigned int i;
 
-	for (i = 0; i < shim_scheduler.nr_programs; i++) {
-		const struct shim_program *program = &shim_scheduler.programs[i];
+	for (i = 0; i < shim_scheduler->nr_programs; i++) {
+		const struct shim_program *program = &shim_scheduler->programs[i];
 
 		if (!strstr(program->section, "tp_btf/sched_switch"))
 			continue;
 		if (program->section[0] == '?' && (!named || strcmp(program->name, named) || !shim_ext_reenqueues_anywhere()))
 			continue;
+		if (shim_scx_on_switch)
+			hw_refuse("sched_ext: %s runs at each switch, as another scheduler does already: one can", shim_scheduler->source);
 		shim_scx_on_switch = program->run;
 		return true;
 	}
@@ -421,9 +433,9 @@ static void leave_out(const char *operation)
 {
 	unsigned int i;
 
-	for (i = 0; operation && i < shim_scheduler.nr_ops; i++)
-		if (!strcmp(shim_scheduler.op_table[i].signature->name, operation))
-			*(void **)(shim_scheduler.ops + shim_scheduler.op_table[i].offset) = NULL;
+	for (i = 0; operation && i < shim_scheduler->nr_ops; i++)
+		if (!strcmp(shim_scheduler->op_table[i].signature->name, operation))
+			*(void **)(shim_scheduler->ops + shim_scheduler->op_table[i].offset) = NULL;
 }
 
 int shim_scx_attach(void)
@@ -447,7 +459,7 @@ int shim_scx_attach(void)
 	if (attach(setup->attached))
 		leave_out(setup->without);
 	shim_scx_trace_operations();
-	ret = shim_ext_load(shim_scheduler.ops, shim_scheduler.by_cid, shim_ext_flags(setup->flags, has_nodes()));
+	ret = shim_ext_load(shim_ext_flags(setup->flags, has_nodes()));
 	if (!ret && setup->starts_timer)
 		run_for_cpu("start_timer", pinned, 0);
 	if (pinned >= 0)

@@ -26,6 +26,15 @@ static int put_value(char *to, int size, char kind, u64 value)
 	}
 }
 
+/* A sub-scheduler's are told from the root's by its group. */
+static const char *shown(char *to, int size, const struct shim_signature *s)
+{
+	if (!s->of->group)
+		return s->name;
+	snprintf(to, size, "%s:%s", s->of->group, s->name);
+	return to;
+}
+
 /* Where other pointers lead is left out: it differs from run to run. */
 static int put(char *to, int size, const char *name, char kind, u64 value)
 {
@@ -54,9 +63,9 @@ void shim_scx_trace_operations(void)
 
 	if (!shim_tp_scx_op.enabled && !shim_tp_scx_answer.enabled)
 		return;
-	for (i = 0; i < shim_scheduler.nr_ops; i++) {
-		const struct shim_op *op = &shim_scheduler.op_table[i];
-		void **at = shim_scheduler.ops + op->offset;
+	for (i = 0; i < shim_scheduler->nr_ops; i++) {
+		const struct shim_op *op = &shim_scheduler->op_table[i];
+		void **at = shim_scheduler->ops + op->offset;
 
 		if (*at) {
 			*op->real = *at;
@@ -67,23 +76,23 @@ void shim_scx_trace_operations(void)
 
 void shim_scx_begins(const struct shim_signature *op, const u64 *arguments)
 {
-	char text[SHIM_SCX_TEXT];
+	char text[SHIM_SCX_TEXT], name[SHIM_SCX_TEXT];
 
 	put_all(text, sizeof(text), op, arguments);
-	trace_scx_op(op->name, text);
+	trace_scx_op(shown(name, sizeof(name), op), text);
 }
 
 void shim_scx_ends(const struct shim_signature *op, u64 answer)
 {
-	char text[SHIM_SCX_TEXT] = "";
+	char text[SHIM_SCX_TEXT] = "", name[SHIM_SCX_TEXT];
 
 	put(text, sizeof(text), "answer", op->answer, answer);
-	trace_scx_answer(op->name, text);
+	trace_scx_answer(shown(name, sizeof(name), op), text);
 }
 
 void shim_scx_called(const struct shim_signature *function, const u64 *arguments, u64 answer)
 {
-	char text[SHIM_SCX_TEXT];
+	char text[SHIM_SCX_TEXT], name[SHIM_SCX_TEXT];
 	int at;
 
 	if (!shim_tp_scx_call.enabled)
@@ -91,5 +100,5 @@ void shim_scx_called(const struct shim_signature *function, const u64 *arguments
 	put_all(text, sizeof(text), function, arguments);
 	at = strlen(text);
 	put(text + at, sizeof(text) - at, "answer", function->answer, answer);
-	trace_scx_call(function->name, text);
+	trace_scx_call(shown(name, sizeof(name), function), text);
 }

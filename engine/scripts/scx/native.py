@@ -62,6 +62,8 @@ SPECIALS = {
     "bpf_refcount": "SHIM_OTHER",
 }
 OPERATIONS = ".struct_ops.link"
+SCHEDULER = "the_scheduler"
+"""What the tables call it; the linker finds it by its section."""
 _KINDS = ("sched_ext_ops", "sched_ext_ops_cid")
 MAPS = ".maps"
 PROGRAMS = r"syscall|\??tp_btf/sched_switch"
@@ -155,19 +157,24 @@ def is_called(name: str) -> bool:
 def calls(answers: Mapping[str, str], signatures: Signatures) -> Iterator[str]:
     """Yield a function for each helper and kfunc that charges, makes and traces the call.
 
-    All their arguments, six at most, are in registers, as their results are.
+    All their arguments, six at most, are in registers, as their results are. Behind those that the
+    scheduler knows of the kernel has the program that calls, of which it finds the scheduler.
     """
     for name, to in answers.items():
         if is_called(name):
             declared = f"extern u64 {ours(to)}({SIX})"
             yield f'{declared} __asm__("{to}");'
-            yield signatures.of_function(name, essential(name)).table(f"of_{name}")
+            signature = signatures.of_function(name, essential(name))
+            given = list("abcdef")
+            if signature.is_known and len(signature.kinds) < len(given):
+                given[len(signature.kinds)] = f"(u64){SCHEDULER}.aux"
+            yield signature.table(f"of_{name}", SCHEDULER)
             yield f"u64 called_{name}({SIX});"
             yield (
                 f"u64 called_{name}({SIX})\n{{\n\tu64 result;\n"
                 "\tu64 arguments[] = { a, b, c, d, e, f };\n\n"
                 f"\tshim_scx_calls(&of_{name}, arguments);\n"
-                f"\tresult = {ours(to)}(a, b, c, d, e, f);\n"
+                f"\tresult = {ours(to)}({', '.join(given)});\n"
                 f"\tshim_scx_called(&of_{name}, arguments, result);\n"
                 "\treturn result;\n}"
             )
@@ -177,7 +184,7 @@ def operations_table(scheduler: "Made", signatures: Signatures) -> Iterator[str]
     """Yield the table of its operations, each with a function that traces and calls it."""
     entries = []
     for name, offset in scheduler.slots():
-        yield signatures.of_operation(name).table(f"of_op_{name}")
+        yield signatures.of_operation(name).table(f"of_op_{name}", SCHEDULER)
         yield f"static u64 (*real_{name})({SIX});"
         yield (
             f"static u64 traced_{name}({SIX})\n{{\n\tu64 result;\n\n"
@@ -311,6 +318,9 @@ def tables(scheduler: "Made", config: str, signatures: Signatures) -> tuple[str,
         "#include <linux/version.h>",
         '#include "scx/scx.h"',
         *(f"extern char {linked(f'{ours(name)}[]', name)};" for name in names),
+        f"static struct shim_scheduler {SCHEDULER};",
+        "static void exits(struct scx_exit_info *info)",
+        f"{{\n\tshim_ext_exits(&{SCHEDULER}, info);\n}}",
     ]
     lines.append(
         f"{labelled('static struct shim_map maps[]')} = {{ {', '.join(made.values()) or '{ }'} }};"
@@ -325,10 +335,14 @@ def tables(scheduler: "Made", config: str, signatures: Signatures) -> tuple[str,
     lines.append(f"{listing} = {{ {run or '{ }'} }};")
     lines += operations_table(scheduler, signatures)
     lines.append(
-        f'struct shim_scheduler shim_scheduler = {{ "{scheduler.name}", "{operations}",'
+        f'static struct shim_scheduler {SCHEDULER} = {{ "{scheduler.name}", "{operations}",'
         f" {ours(operations)}, {int(by_cid)}, maps, {len(made)}, tunables, {len(listed)},"
         f" programs, {len(programs)}, op_table, {len(list(scheduler.slots()))},"
-        f" {scheduler.task_context()} }};"
+        f" {scheduler.task_context()}, exits }};"
+    )
+    lines.append(
+        f"static struct shim_scheduler *const listed __used __section(\"scx_schedulers\")"
+        f" = &{SCHEDULER};"
     )
     # What is read through pointers must lie where the kernel has it.
     shared = {
@@ -508,7 +522,8 @@ def make(given: argparse.Namespace) -> None:
     ]
     run(["objcopy", *options, str(made.compiled), str(opened)])
     run(["ld", "-r", str(opened), str(table_object), "-o", str(whole)])
-    run(["objcopy", "--keep-global-symbol=scx.scheduler", str(whole)])
+    # Several may be linked together, even one of them twice: nothing of theirs has a global name.
+    run(["objcopy", f"--keep-global-symbol={SCHEDULER}", str(whole)])
 
 
 def main() -> None:

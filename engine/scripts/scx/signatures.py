@@ -21,19 +21,20 @@ class Signature:
     arguments: tuple[str, ...]
     kinds: str
     answer: str
+    is_known: bool = True
 
     @property
     def queue(self) -> int:
         """Return which argument is a dispatch queue's id; -1: none."""
         return self.arguments.index(_QUEUE) if _QUEUE in self.arguments else -1
 
-    def table(self, called: str) -> str:
+    def table(self, called: str, scheduler: str) -> str:
         """Return its C."""
         names = "".join(f'"{each}", ' for each in self.arguments)
         return (
             f"static struct shim_signature {called} ="
             f' {{ "{self.name}", {{ {names}}}, "{self.kinds}", \'{self.answer}\','
-            f" {self.queue} }};"
+            f" {self.queue}, .of = &{scheduler} }};"
         )
 
 
@@ -66,7 +67,7 @@ class Signatures:
 
 def _signature(name: str, found: re.Match[str] | None) -> Signature:
     if not found:
-        return Signature(name, (), "", "v")
+        return Signature(name, (), "", "v", is_known=False)
     parameters = [each.strip() for each in found[2].split(",") if each.strip() not in ("", "void")]
     names, kinds = [], ""
     for each in parameters[:_MOST]:

@@ -10,12 +10,14 @@ from schedlab.kernels.configuration import choices
 from schedlab.kernels.engine import find_engine, is_series
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.recipes import make_recipe
-from schedlab.kernels.schedulers import OPTION, Scheduler, find_scheduler
+from schedlab.kernels.schedulers import OPTION, Scheduler
 from schedlab.kernels.scx_tree import scx_tree
 from schedlab.kernels.shelf import Recipe, Shelf
 from schedlab.lab.checks.check import Named
 from schedlab.settings.grammar import parse_settings
-from schedlab.settings.kinds.scx import Scx, is_source
+from schedlab.settings.kinds.scx import Scx
+from schedlab.settings.kinds.scx_sub import ScxSub
+from schedlab.targets.sim_kernels import hierarchy
 
 
 @dataclass(frozen=True)
@@ -63,11 +65,12 @@ class Kernels:
                 continue
             recipe = self._configured(recipe, named)
             scheduler = None
-            if chosen := parse_settings(named.check.settings, "settings").get(Scx.key):
+            settings = parse_settings(named.check.settings, "settings")
+            if chosen := settings.get(Scx.key):
                 base = self._shelf.base(recipe.base)
-                scheduler = find_scheduler(
-                    str(chosen), is_source(str(chosen)), base, scx_tree(self._shelf)
-                )
+                subs = settings.get(ScxSub.key)
+                below = ScxSub.below(subs) if isinstance(subs, dict) else ()
+                scheduler = hierarchy(str(chosen), below, base, scx_tree(self._shelf))
                 options = dict.fromkeys((*recipe.options, OPTION))
                 recipe = recipe.model_copy(update={"options": tuple(options)})
             found.append(Wanted(name, series, recipe, scheduler=scheduler))

@@ -76,7 +76,8 @@ _FILES: Mapping[str, Callable[[str], str]] = {
 """The files a group has, with what turns a value into the text that the kernel shows."""
 
 
-def _path(text: str) -> str:
+def group_path(text: str) -> str:
+    """Return a group's path below the root; ValueError if it is none."""
     if not _GROUP.fullmatch(text) or {".", ".."} & set(text.split("/")):
         raise ValueError(f"'{text}' is not a cgroup below {_CGROUPS}, such as bench or a/b")
     return text
@@ -86,7 +87,7 @@ def _checked(table: dict[str, str]) -> dict[str, str]:
     """Return a group's table as the kernel shows it."""
     if _PATH not in table:
         raise ValueError(f'the group\'s path is missing: {_PATH} = "bench"')
-    found = {_PATH: _path(table[_PATH])}
+    found = {_PATH: group_path(table[_PATH])}
     for name, value in table.items():
         if name == _PATH:
             continue

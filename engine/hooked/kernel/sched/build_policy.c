@@ -4,9 +4,6 @@
  * natively.
  */
 #ifdef CONFIG_SCHED_CLASS_EXT
-/* One scheduler is loaded at a time, without sub-schedulers: it has every group. */
-#define scx_cgroup_sched(cgrp)	rcu_dereference_raw(scx_root)
-
 #ifdef TREE_HAS_EXT_FILTER
 /*
  * scx_kfunc_context_filter() asks in which of its sets a kfunc is, by an id that only BTF has: here
@@ -68,16 +65,23 @@ void native_scx_bpf_kick_cpu(s32 cpu, u64 flags)
 }
 #endif
 
-static struct sched_ext_ops *loaded;
-static void (*own_exit)(struct scx_exit_info *info);
-
-static void exit_and_report(struct scx_exit_info *info)
+void shim_ext_exits(struct shim_scheduler *s, struct scx_exit_info *info)
 {
-	if (own_exit)
-		own_exit(info);
+	if (s->own_exit)
+		s->own_exit(info);
 	if (info->kind != SCX_EXIT_UNREG)
-		shim_scx_ended(loaded->name, info->reason, info->msg, info->dump);
+		shim_scx_ended(s->loaded->name, info->reason, info->msg, info->dump);
 }
+
+#ifdef CONFIG_EXT_SUB_SCHED
+/* The operations that the program calling a kfunc was registered with. */
+void *bpf_prog_get_assoc_struct_ops(const struct bpf_prog_aux *aux)
+{
+	const struct shim_scheduler *s = (void *)rcu_access_pointer(aux->st_ops_assoc);
+
+	return s->loaded;
+}
+#endif
 
 static const char *refused_member;
 
@@ -120,8 +124,8 @@ static int take_members(struct sched_ext_ops *to, const struct sched_ext_ops *fr
 			return ret;
 		}
 	}
-	own_exit = to->exit;
-	to->exit = exit_and_report;
+	shim_scheduler->own_exit = to->exit;
+	to->exit = shim_scheduler->exits;
 	return bpf_scx_validate(to);
 }
 
@@ -187,28 +191,31 @@ bool shim_ext_reenqueues_anywhere(void)
 #define size_of(by_cid)		sizeof(struct sched_ext_ops)
 #endif
 
-int shim_ext_load(const void *ops, bool by_cid, u64 flags)
+int shim_ext_load(u64 flags)
 {
-	struct sched_ext_ops flagged = { };
+	bool by_cid = shim_scheduler->by_cid;
+	struct sched_ext_ops flagged = { }, *loaded;
 	int ret;
 
-	register_idle_masks();
-	memcpy(&flagged, ops, size_of(by_cid));
+	if (!shim_scheduler->group)
+		register_idle_masks();
+	memcpy(&flagged, shim_scheduler->ops, size_of(by_cid));
 	flagged.flags |= flags;
 	if (flagged.flags & SCX_OPS_SWITCH_PARTIAL)
 		hw_refuse("sched_ext: %s has SCX_OPS_SWITCH_PARTIAL: it takes tasks of policy SCHED_EXT, which no task here has",
-			  shim_scheduler.source);
+			  shim_scheduler->source);
 #ifdef TREE_HAS_EXT_SUB
 	if (flagged.sub_cgroup_id > 1)
-		hw_refuse("sched_ext: %s has sub_cgroup_id %llu: a sub-scheduler; it needs another scheduler, which would be its parent, and one is simulated at a time",
-			  shim_scheduler.source, flagged.sub_cgroup_id);
+		hw_refuse("sched_ext: %s has sub_cgroup_id %llu: name the group instead, with `scx-sub GROUP=NAME`",
+			  shim_scheduler->source, flagged.sub_cgroup_id);
+	flagged.sub_cgroup_id = shim_scheduler->group_id;
 #endif
-	loaded = kmemdup(&flagged, sizeof(flagged), GFP_KERNEL);
+	loaded = shim_scheduler->loaded = kmemdup(&flagged, sizeof(flagged), GFP_KERNEL);
 	ret = take_members(loaded, &flagged, size_of(by_cid));
 	if (!ret)
 		ret = reg(loaded, by_cid);
 	if (ret)
-		loaded = NULL;
+		shim_scheduler->loaded = NULL;
 	return ret;
 }
 
@@ -232,32 +239,16 @@ bool shim_ext_may_call(const char *kfunc, unsigned int operation, bool by_cid)
 }
 #endif
 
-/*
- * Moves between groups ask for the scheduler of a task, which only sub-schedulers make the kernel
- * note: it is the one there is.
- */
-void shim_ext_has(struct task_struct *p)
-{
-#ifdef TREE_HAS_EXT_TASK_SCHED
-	rcu_assign_pointer(p->scx.sched, rcu_dereference_raw(scx_root));
-#endif
-}
-
 /* Loading and unloading keep everybody from forking meanwhile. */
 bool shim_ext_keeps_from_forking(void)
 {
 	return percpu_is_write_locked(&scx_fork_rwsem);
 }
 
-void shim_ext_unload(void)
+void shim_ext_unload(struct shim_scheduler *s)
 {
-	bpf_scx_unreg(loaded, NULL);
-	loaded = NULL;
-}
-
-bool shim_ext_is_loaded(void)
-{
-	return loaded;
+	bpf_scx_unreg(s->loaded, NULL);
+	s->loaded = NULL;
 }
 
 /* From its first error on the kernel is taking it away. */
@@ -272,9 +263,12 @@ static bool is_leaving(void)
 #endif
 }
 
-/* The name under which the kernel runs it, as its sysfs file `ops` has it; NULL from its end on. */
+/* The name under which the kernel runs the root, as its sysfs file `ops` has it; NULL from its end on. */
 const char *shim_ext_name(void)
 {
+	const struct shim_scheduler *root = shim_scheduler ? __start_scx_schedulers[0] : NULL;
+	const struct sched_ext_ops *loaded = root ? root->loaded : NULL;
+
 	return loaded && scx_enabled() && !is_leaving() ? loaded->name : NULL;
 }
 #endif
