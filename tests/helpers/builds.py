@@ -152,14 +152,21 @@ def with_scheduler(series: str, wanted: str, *below: str) -> Path:
     return _with_options(series, wanted, below).program
 
 
-def _with_options(series: str, wanted: str = "", below: Sequence[str] = ()) -> Build:
+def sanitized(series: str, wanted: str) -> Path:
+    """Return a simulator with a scheduler, watched by AddressSanitizer."""
+    return _with_options(series, wanted, sanitize=True).program
+
+
+def _with_options(
+    series: str, wanted: str = "", below: Sequence[str] = (), *, sanitize: bool = False
+) -> Build:
     """Return a build with sched_ext, of 7.3 with cpusets too: its tests share the objects."""
     shelf = Shelf(CACHE)
     if series not in OF_ONE_BUILD:
         made(series)
     recipe = _recipe_with_options(series)
     scheduler = hierarchy(wanted, below, shelf.base(series), None) if wanted else None
-    return Builder(shelf, find_engine(), Watch()).build(recipe, scheduler)
+    return Builder(shelf, find_engine(), Watch(), sanitize=sanitize).build(recipe, scheduler)
 
 
 def _recipe_with_options(series: str) -> Recipe:
