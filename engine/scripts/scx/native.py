@@ -341,7 +341,7 @@ def tables(scheduler: "Made", config: str, signatures: Signatures) -> tuple[str,
         f" {scheduler.task_context()}, exits }};"
     )
     lines.append(
-        f"static struct shim_scheduler *const listed __used __section(\"scx_schedulers\")"
+        f'static struct shim_scheduler *const listed __used __section("scx_schedulers")'
         f" = &{SCHEDULER};"
     )
     # What is read through pointers must lie where the kernel has it.
