@@ -80,6 +80,14 @@ int shim_add_css(struct cgroup_subsys *ss, struct cgroup_subsys_state *parent, s
 	return ss->css_online(css);
 }
 
+/* Every group has all controllers; cpusets and sub-schedulers ask. */
+struct cgroup_subsys_state *cgroup_e_css(struct cgroup *cgrp, struct cgroup_subsys *ss);
+struct cgroup_subsys_state *cgroup_e_css(struct cgroup *cgrp, struct cgroup_subsys *ss)
+{
+	return (cgrp == &shim_root_cgroup ? &shim_root_css_set :
+		&container_of(cgrp, struct group, cgroup)->cset)->subsys[ss->id];
+}
+
 #ifdef CONFIG_EXT_SUB_SCHED
 /* Only sub-schedulers ask to be notified: of groups that come, and of tasks that move. */
 BLOCKING_NOTIFIER_HEAD(cgroup_lifetime_notifier);
@@ -131,12 +139,6 @@ struct cgroup *cgroup_get_from_id(u64 id)
 		if (g->kn.id == id)
 			return &g->cgroup;
 	return ERR_PTR(-ENOENT);
-}
-
-/* Every group has the controller cpu. */
-struct cgroup_subsys_state *cgroup_e_css(struct cgroup *cgrp, struct cgroup_subsys *ss)
-{
-	return container_of(cgrp, struct group, cgroup)->css;
 }
 #else
 static void notify_of_group(struct cgroup *cgrp)

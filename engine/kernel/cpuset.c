@@ -150,13 +150,6 @@ void kernfs_unbreak_active_protection(struct kernfs_node *kn)
 {
 }
 
-struct cgroup_subsys_state *cgroup_e_css(struct cgroup *cgrp, struct cgroup_subsys *ss);
-struct cgroup_subsys_state *cgroup_e_css(struct cgroup *cgrp, struct cgroup_subsys *ss)
-{
-	return (cgrp == &shim_root_cgroup ? &shim_root_css_set :
-		&container_of(cgrp, struct group, cgroup)->cset)->subsys[ss->id];
-}
-
 /* -------------------------------------------------------------- works and threads without a CPU */
 
 int workqueue_unbound_exclude_cpumask(cpumask_var_t isolated)

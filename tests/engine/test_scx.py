@@ -519,7 +519,7 @@ def test_divisions_versions_loops_and_flavours_are_as_bpf_has_them(of_source: Ma
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (".sub_cgroup_id = 55,", "mini.bpf.c has sub_cgroup_id 55: a sub-scheduler; it needs"),
+        (".sub_cgroup_id = 55,", "mini.bpf.c has sub_cgroup_id 55: name the group instead"),
         (".timeout_ms = 60000U,", "does not load mini.bpf.c: Argument list too long (timeout_ms)"),
     ],
     ids=["sub", "timeout"],

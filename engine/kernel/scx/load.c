@@ -180,10 +180,10 @@ int kern_scx_load(void)
 /* As when their programs end: the last reference to a link is dropped in a kworker. */
 static void unload(struct work_struct *work)
 {
-	struct shim_scheduler *const *at = __stop_scx_schedulers;
+	long nr = &__stop_scx_schedulers[0] - &__start_scx_schedulers[0];
 
-	while (at-- > __start_scx_schedulers)
-		shim_ext_unload(*at);
+	while (nr-- > 0)
+		shim_ext_unload(__start_scx_schedulers[nr]);
 }
 
 static DECLARE_WORK(unloading, unload);

@@ -193,7 +193,7 @@ bool shim_ext_reenqueues_anywhere(void)
 
 int shim_ext_load(u64 flags)
 {
-	bool by_cid = shim_scheduler->by_cid;
+	bool __maybe_unused by_cid = shim_scheduler->by_cid;
 	struct sched_ext_ops flagged = { }, *loaded;
 	int ret;
 
