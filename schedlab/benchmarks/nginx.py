@@ -43,7 +43,7 @@ pid {_SCRATCH}/nginx.pid;
 error_log stderr;
 worker_processes {workers};
 events {{
-    worker_connections {connections + 64};
+    worker_connections {2 * connections + 64};
 }}
 http {{
     access_log off;

@@ -33,6 +33,7 @@ from schedlab.targets.watching import Watched
 ROW = "Client: "
 """How the rows of a platform table begin that are of this machine."""
 _SOURCE = re.compile(r"\bsrc (\d+\.\d+\.\d+\.\d+)")
+_ANY = "0.0.0.0"
 _ADDRESS = re.compile(r"\d{1,3}(\.\d{1,3}){3}")
 
 
@@ -94,11 +95,17 @@ class Client:
             )
         ask = ("ip", "-4", "route", "get", server)
         there, here = self.system.capture(ask), self._target.capture(ask)
-        if not here.stdout.startswith("local "):
+        if not here.stdout.startswith("local ") or server == _ANY:
             raise HostError(
                 f"{self.name} sees this machine as {server}, which is not an address of it.\n  Give"
                 " the address at which it reaches the server in the plan: server_address ="
                 " '192.0.2.1'."
+            )
+        if there.stdout.startswith("local ") and _network(self.system) != _network(self._target):
+            raise HostError(
+                f"{self.name} has the address {server} itself, so its load would ask a server of"
+                " its own.\n  Give an address that only the server's machine has in the plan:"
+                " server_address = '192.0.2.1'."
             )
         source = _SOURCE.search(there.stdout)
         if not source:
@@ -238,3 +245,9 @@ def _check_variants(variants: Iterable[Variant]) -> None:
                 f"variant {variant.name}: prefix and env go with the load, which is on the client;"
                 " only the machine of the server is changed."
             )
+
+
+def _network(system: System) -> str:
+    """Return what tells networks apart: two systems of one machine may have the same one."""
+    ask = "cat /proc/sys/kernel/random/boot_id; readlink /proc/self/ns/net"
+    return system.capture(("sh", "-c", ask)).stdout

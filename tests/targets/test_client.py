@@ -160,11 +160,22 @@ def test_a_client_that_cannot_be(words: list[str], said: str, cli: Cli) -> None:
     assert status == 2 and said in " ".join(errors.split())
 
 
+def test_an_address_that_the_client_has_itself_is_refused(
+    far: FarHost, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its load would measure a server of its own, as 127.0.0.1 does from another machine."""
+    monkeypatch.setattr("schedlab.targets.client._network", lambda system: str(id(system)))
+    status, _, errors = cli("run", plan(tmp_path, far), "--output", tmp_path / "result")
+    assert status == 2, errors
+    assert f"ssh:{far.name} has the address {ADDRESS} itself" in " ".join(errors.split())
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         (("'Asked'", "'HackbenchPipeThreads'"), "HackbenchPipeThreads (hackbench) has no load"),
         ((ADDRESS, "192.0.2.1"), "sees this machine as 192.0.2.1, which is not an address of it"),
+        ((ADDRESS, "0.0.0.0"), "sees this machine as 0.0.0.0, which is not an address of it"),
         ((ADDRESS, "::1"), "'::1' is not one of IPv4"),
         (("name = 'A2'", "name = 'A2'\nenv = {X = '1'}"), "prefix and env go with the load"),
         (("name = 'Asked'", "name = 'Asked'\nparams = {cpus = '0'}"), "cpus: Asked: with a client"),
