@@ -340,10 +340,17 @@ def _choose(file: Path, said: dict[str, str], options: _Options) -> dict[str, bo
             if not chosen[option] or not missing:
                 continue
             if said.get(option) == "y":
+                unsaid = [need for need in missing if need not in said]
+                if unsaid:
+                    raise KernelError(
+                        f"{file}: CONFIG_{option}=y needs"
+                        f" {listing([f'CONFIG_{need}=y' for need in unsaid])}, which it does not"
+                        " have and the simulator has not by itself."
+                    )
                 raise _contradiction(
                     file,
                     (f"{option}=y", *(f"{need}=n" for need in missing)),
-                    f"{option} needs {' and '.join(needs)}",
+                    f"{option} needs {listing(needs)}",
                 )
             chosen[option] = False
             fell = True

@@ -343,7 +343,7 @@ def test_every_fact_has_a_branch() -> None:
     assert len(facts) == len(set(facts)) > 50
     sources = [p for p in (ROOT / "engine").rglob("*") if p.suffix in (".c", ".h", ".txt", "")]
     read = "\n".join(p.read_text() for p in sources if p.is_file() and p.name != "probe")
-    branches = r"\bTREE_HAS_(\w+)|\b(?:if|unless) (\w+)$|filter (\w+),"
+    branches = r"\bTREE_HAS_(\w+)|\b(?:if|unless) (\w+)$|filter (\w+),|\bhas (\w+) &&"
     known = set(re.findall(branches, read, re.MULTILINE))
     assert {"".join(found) for found in known} >= set(facts)
     assert set(re.findall(r"\bTREE_HAS_([A-Z]\w+)", read)) <= set(facts)

@@ -174,6 +174,11 @@ def test_what_it_has_and_the_simulator_does_not_is_told(lab: FakeLab) -> None:
             " Did you mean CONFIG_SCHED_AUTOGROUP?",
         ),
         ("# CONFIG_PREMPT is not set\n", (), "Did you mean CONFIG_PREEMPT?"),
+        (
+            "CONFIG_PSI_DEFAULT_DISABLED=y\n",
+            (),
+            "my.config: CONFIG_PSI_DEFAULT_DISABLED=y needs CONFIG_PSI=y, which it does not have",
+        ),
         ("CONFIG_PSSI=y\n", (), "Did you mean CONFIG_PSI?"),
         ("CONFIG_CFS_BANDWITH=y\n", (), "Did you mean CONFIG_CFS_BANDWIDTH?"),
         ("CONFIG_HRTICK=y\n", (), "Did you mean CONFIG_SCHED_HRTICK?"),
