@@ -1,6 +1,8 @@
 """Series of boots: order, what comes back, what does not, and going on after the lab died."""
 
 import json
+import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import Any
 import pytest
 
 import schedlab.lab.boots
+import schedlab.targets.booting.ssh
 from schedlab.base.errors import HostError, SystemLost, UsageError
 from schedlab.base.system import Exit, Launch, LocalSystem
 from schedlab.judging.analysis import analyse
@@ -22,6 +25,7 @@ from schedlab.targets.emulated import EmulatedSystem
 from schedlab.targets.target import Target
 from tests.helpers.command_line import Cli
 from tests.helpers.emulated import emulated_host, program
+from tests.helpers.patience import PATIENCE_SECONDS
 
 OLD, NEW = "5.7.0-rc5+", "6.1.0"
 VARIANTS = [
@@ -578,6 +582,20 @@ def test_a_host_that_cannot_be_booted_is_refused(
     machine = ssh_machine(monkeypatch, Shell({"/boot/grub/grub.cfg": GRUB}, tools, root))
     with pytest.raises(HostError, match=why):
         machine.check(WANTED)
+
+
+def test_what_a_users_command_leaves_in_the_background_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(schedlab.targets.booting.ssh, "_COMMAND_SECONDS", PATIENCE_SECONDS)
+    pid = tmp_path / "pid"
+    kept = f"sleep {2 * PATIENCE_SECONDS} & echo $! >{pid}"
+    machine = ssh_machine(monkeypatch, Shell({}, [], root=False), reboot_command=kept)
+    machine.check(WANTED)
+    try:
+        machine.boot(WANTED[1])
+    finally:
+        os.kill(int(pid.read_text()), signal.SIGTERM)
 
 
 def test_the_users_commands_are_called_with_what_is_wanted(

@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 
@@ -234,21 +235,25 @@ def _last_line(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def _call(key: str, command: str, **env: str) -> None:
-    """Call a command of the user's, here; HostError where it fails."""
-    try:
-        done = subprocess.run(
-            command,
-            shell=True,
-            env={**os.environ, **env},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_COMMAND_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise HostError(f"{key}: did not end within {_COMMAND_SECONDS} s: {command}") from None
-    if done.returncode:
-        said = _last_line(done) or command
-        raise HostError(f"{key}: ended with {done.returncode}: {said}")
+    """Call a command of the user's, here; HostError where it fails.
+
+    What it leaves in the background, such as an emulator, may keep its output open.
+    """
+    with tempfile.TemporaryFile("w+", errors="replace") as words:
+        try:
+            done = subprocess.run(
+                command,
+                shell=True,
+                env={**os.environ, **env},
+                stdin=subprocess.DEVNULL,
+                stdout=words,
+                stderr=subprocess.STDOUT,
+                timeout=_COMMAND_SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise HostError(f"{key}: did not end within {_COMMAND_SECONDS} s: {command}") from None
+        if done.returncode:
+            words.seek(0)
+            said = words.read().strip().rpartition("\n")[2] or command
+            raise HostError(f"{key}: ended with {done.returncode}: {said}")
