@@ -33,6 +33,8 @@ MARGIN = math.log1p(0.02)
 def no_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        # What earlier tests left behind may be collected here.
+        warnings.simplefilter("ignore", ResourceWarning)
         yield
 
 

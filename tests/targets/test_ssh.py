@@ -1,5 +1,6 @@
 """A host that ssh reaches: a daemon of our own on this one."""
 
+import gc
 import os
 import shutil
 import signal
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -112,6 +114,15 @@ def test_a_line_that_is_cut_is_renewed_and_leaves_nothing(far: FarHost, tmp_path
     left = Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}/cmdline")
     assert not (left.exists() and left.read_text())
     assert system.read("/proc/version")
+
+
+def test_a_line_that_nobody_holds_any_more_is_hung_up(far: FarHost) -> None:
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always", ResourceWarning)
+        client = SshSystem(far.name)._client
+        gc.collect()
+    assert client.poll() is not None
+    assert not [str(warning.message) for warning in warned]
 
 
 def test_after_an_interruption_the_host_can_be_put_in_order(far: FarHost, tmp_path: Path) -> None:

@@ -250,7 +250,7 @@ class SshSystem(RemoteSystem):
         script = f"exec env LC_ALL=C {_LINE}={mark} sh -c '{shell}'"
         self._words = tempfile.TemporaryFile()  # noqa: SIM115
         self._client = self._call(script, subprocess.PIPE, subprocess.PIPE, self._words)
-        weakref.finalize(self, _end_client, self._client)
+        weakref.finalize(self, _end_line, self._client, self._words)
         line = Shell(self._client, self.name)
         try:
             line.await_ready(2 * _CONNECT_SECONDS)
@@ -272,7 +272,7 @@ class SshSystem(RemoteSystem):
             self._client.wait(0.5)  # one whose line is cut is about to say why
         _end_client(self._client)
         said = _last_words(self._words)
-        self._words.close()
+        _end_line(self._client, self._words)
         return said
 
 
@@ -281,6 +281,11 @@ def _last_words(words: IO[bytes]) -> str:
     said = words.read().decode(errors="replace").split("\n")
     last = [line.strip() for line in said if line.strip()][-1:]
     return f" {last[0]}" if last else ""
+
+
+def _end_line(client: subprocess.Popen[bytes], words: IO[bytes]) -> None:
+    _end_client(client)
+    words.close()
 
 
 def _end_client(client: subprocess.Popen[bytes]) -> None:
