@@ -55,7 +55,7 @@ def boots_command(
     from schedlab.lab.new_folder import stamped
     from schedlab.plan.plan import find_plan
 
-    lab = How(output=output).lab()
+    lab = How(output=output, plan_file=plan_file(plan_name) if plan_name else None).lab()
     if resume:
         print_result(resume_boots(resume, lab))
         return

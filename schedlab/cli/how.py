@@ -21,13 +21,15 @@ class How:
     dry_run: bool = False
     output: Path | None = None
     fail_on: str | None = None
+    plan_file: Path | None = None
+    """The file of the plan that is named, if one is."""
 
     def lab(self) -> "Lab":
         """Return how plans are run, with progress on standard error."""
         from schedlab.cli.watcher import ConsoleWatcher
         from schedlab.lab.result import Lab
 
-        return Lab(self.jobs, self.cluster, ConsoleWatcher(), invocation())
+        return Lab(self.jobs, self.cluster, ConsoleWatcher(), invocation(), self.plan_file)
 
 
 def invocation() -> str:

@@ -36,7 +36,7 @@ def carry_out(make: Callable[[], Plan], how: How) -> None:
         go_on(how)
         return
     first, *others = points(plan).values()
-    if others:
+    if others or how.resume:
         from schedlab.cli.sweep import carry_out_sweep
 
         carry_out_sweep(plan, how)

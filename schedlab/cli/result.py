@@ -14,9 +14,10 @@ from schedlab.lab.result import (
     reopen,
     resume_plan,
     run_plan,
+    say_changed,
 )
 from schedlab.plan.plan import Plan
-from schedlab.result.store import Store
+from schedlab.result.store import PLAN, Store
 
 
 def make_result(plan: Plan, how: How) -> None:
@@ -41,6 +42,7 @@ def go_on(how: How) -> None:
     result: Result = reopen(how.resume, lab)
     with closing(result.store) as store:
         check_lab(store.plan, lab)
+        say_changed(store.plan_files.given, store.folder / PLAN, lab)
         for line in preview(store.plan, result.cases, result.target, lab, store):
             echo(line)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from schedlab.base.data import plan_file
 from schedlab.base.errors import UsageError
 from schedlab.cli.echo import echo
 from schedlab.cli.how import How, given_options
@@ -68,7 +69,8 @@ def series_command(
     schedlab series v6.12..topic --base 7.3 --target sim:smt8 --suite hackbench
     schedlab series --resume results/...
     """
-    how = How(**{f.name: options.pop(f.name) for f in fields(How) if f.name in options})
+    chosen = {f.name: options.pop(f.name) for f in fields(How) if f.name in options}
+    how = How(**chosen, plan_file=plan_file(plan_name) if plan_name else None)
     named = {"PATCHES": patches, "--base": base, "--tree": tree, "--plan": plan_name}
     given = [name for name, value in named.items() if value] + list(given_options(options))
     if how.resume and (how.output or settings or given):

@@ -19,11 +19,12 @@ from schedlab.base.validation import Data
 from schedlab.benchmarks import Case
 from schedlab.lab.new_folder import make_folder
 from schedlab.lab.order import variant_order
-from schedlab.lab.result import Lab, begin, check_any_good, run_results
+from schedlab.lab.result import Lab, begin, check_any_good, run_results, say_changed
 from schedlab.plan.plan import Plan
 from schedlab.plan.reboot import Reboot
 from schedlab.result.boots import BOOTED_FOR
 from schedlab.result.merge import merge
+from schedlab.result.plan_files import PlanGiven
 from schedlab.result.store import Store
 from schedlab.settings.kinds.boot import Boot
 from schedlab.settings.variant import Variant
@@ -64,6 +65,8 @@ class BootSeries(Data, frozen=False):
     """Of each variant."""
     usual: Usual | None = None
     """How the machine was booted when the series began."""
+    given: PlanGiven | None = None
+    """The plan file that began it."""
     made: list[BootAsked] = []
     notices: list[str] = []
 
@@ -268,6 +271,8 @@ class Boots:
                 stack.enter_context(closing(Store.open(self._at(number))))
                 for number in range(1, count + 1)
             ]
+            for each in stores:
+                each.check_plan()
             merge(stores, merged, [self._series.boots], self._lab.invocation).close()
         store = Store.open(merged, readonly=False)
         store.note([*self._series.notices, self._times()])
@@ -363,7 +368,9 @@ def run_boots(
         HostError: the machine does not come back, or not as it is wanted.
     """
     _check_boots(boots)
-    series = Boots(BootSeries(plan=plan, boots=boots), folder, lab or Lab(), machine)
+    lab = lab or Lab()
+    record = BootSeries(plan=plan, boots=boots, given=PlanGiven.read(lab.plan_file))
+    series = Boots(record, folder, lab, machine)
     make_folder(folder)
     return series.run()
 
@@ -383,7 +390,9 @@ def resume_boots(
         raise UsageError(
             f"{folder}: not a series of boots: {RECORD} is not what `schedlab boots` wrote."
         ) from None
-    return Boots(data, folder, lab or Lab(), machine).run()
+    lab = lab or Lab()
+    say_changed(data.given, folder / RECORD, lab)
+    return Boots(data, folder, lab, machine).run()
 
 
 def boot_lines(plan: Plan, boots: int) -> Iterator[str]:

@@ -35,7 +35,8 @@ from schedlab.machine.model import Machine
 from schedlab.plan.plan import Plan
 from schedlab.plan.targets import SIM
 from schedlab.result.boots import BOOT, Boot
-from schedlab.result.store import IMPORT, MERGE, RUN, Store, describe
+from schedlab.result.plan_files import PlanGiven
+from schedlab.result.store import IMPORT, MERGE, PLAN, RUN, Store, describe
 from schedlab.targets.alike import different
 from schedlab.targets.choice import find_target
 from schedlab.targets.client import ROW, asked_by
@@ -63,6 +64,8 @@ class Lab:
     watcher: Watcher = UNWATCHED
     invocation: str = "by a program that calls schedlab.lab"
     """What began the result, as reports quote it."""
+    plan_file: Path | None = None
+    """The file the plan was read from, if any; a later `--resume` says if it has changed."""
 
     @property
     def simulated_at_a_time(self) -> int:
@@ -101,10 +104,17 @@ def resume_plan(folder: Path, lab: Lab | None = None) -> Store:
     result = reopen(folder, lab)
     try:
         check_lab(result.store.plan, lab)
+        say_changed(result.store.plan_files.given, folder / PLAN, lab)
     except BaseException:
         result.store.close()
         raise
     return finish(result, lab)
+
+
+def say_changed(given: PlanGiven | None, goes_by: Path, lab: Lab) -> None:
+    """Say that the plan file a command named has changed since, and by which plan it goes on."""
+    if given and (line := given.changed(goes_by)):
+        lab.watcher.say(f"note: {line}")
 
 
 def finish(result: Result, lab: Lab) -> Store:
@@ -171,6 +181,7 @@ def begin(plan: Plan, cases: list[Case], target: Target, folder: Path, lab: Lab)
         boots=boots,
         again=again.plan,
         inputs=again.files,
+        given=PlanGiven.read(lab.plan_file),
     )
     store.note(notices := differences(plan, environment))
     for line in notices:
@@ -187,12 +198,13 @@ def _platform(target: Target, plan: Plan, cases: list[Case]) -> dict[str, str]:
 
 
 def reopen(folder: Path, lab: Lab) -> Result:
-    """Open a result to go on with; refuse where the host is no longer the same.
+    """Open a result to go on with; refuse where its plan or the host is no longer the same.
 
     The cases are those the result began with, whatever has become of the suite.
     """
     store = Store.open(folder, readonly=False)
     try:
+        store.check_plan()
         return _on_its_host(store, folder, lab)
     except BaseException:
         store.close()

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from schedlab.base.errors import HostError, Interrupted, StoreError, writing
+from schedlab.base.errors import HostError, Interrupted, StoreError, reading, writing
 from schedlab.base.system.interrupt import stoppable, uninterrupted
 from schedlab.lab.forecast import are
 from schedlab.lab.result import (
@@ -19,13 +19,17 @@ from schedlab.lab.result import (
     prepare,
     reopen,
     run_results,
+    say_changed,
 )
 from schedlab.lab.worker import Task, Workers
 from schedlab.plan.plan import Plan, load_plan
 from schedlab.plan.sweep import Point, points
 from schedlab.result.folder import DATABASE, SWEEP
+from schedlab.result.plan_files import PlanFiles, PlanGiven
 from schedlab.result.store import Store
 
+BEGUN = "sweep-begun.json"
+"""The plan's files as they were when the sweep began."""
 PAGE = "overview.html"
 """The page over all results of a sweep, in its folder."""
 
@@ -56,7 +60,8 @@ class Swept:
 
 
 def plan_of_sweep(folder: Path) -> Plan:
-    """Return the plan of the sweep in a folder."""
+    """Return the plan of the sweep in a folder; UsageError if it has changed since it began."""
+    _begun(folder).check(folder / SWEEP)
     return load_plan(folder / SWEEP)
 
 
@@ -82,8 +87,10 @@ def run_sweep(plan: Plan, folder: Path | None = None, lab: Lab | None = None) ->
 
 
 def resume_sweep(folder: Path, lab: Lab | None = None) -> Swept:
-    """Resume the sweep in a folder; as `run_sweep`."""
-    return _carry_out(plan_of_sweep(folder), folder, lab or Lab(), resuming=True)
+    """Resume the sweep in a folder; as `run_sweep`, and a changed plan is a UsageError."""
+    lab, plan = lab or Lab(), plan_of_sweep(folder)
+    say_changed(_begun(folder).given, folder / SWEEP, lab)
+    return _carry_out(plan, folder, lab, resuming=True)
 
 
 def _carry_out(plan: Plan, folder: Path, lab: Lab, resuming: bool) -> Swept:
@@ -93,7 +100,8 @@ def _carry_out(plan: Plan, folder: Path, lab: Lab, resuming: bool) -> Swept:
         prepare(point.plan, lab)  # what is wrong with one is said before any begins
     was_there = folder.exists()
     if not resuming:
-        _new_folder(plan, folder)
+        _new_folder(plan, folder, lab)
+    lab = replace(lab, plan_file=None)  # the sweep has it; each result has a plan of its own
     try:
         failed = _run_on_hosts(
             {name: point for name, point in all_points.items() if name not in simulated},
@@ -108,14 +116,33 @@ def _carry_out(plan: Plan, folder: Path, lab: Lab, resuming: bool) -> Swept:
     return Swept(folder, list(all_points), failed)
 
 
-def _new_folder(plan: Plan, folder: Path) -> None:
+def _new_folder(plan: Plan, folder: Path, lab: Lab) -> None:
     with writing(folder, StoreError):
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise StoreError(
                 f"{folder}: is not empty. Name another folder, or continue with --resume {folder}."
             )
-        (folder / SWEEP).write_text(plan.to_toml())
+        text = plan.to_toml()
+        (folder / SWEEP).write_text(text)
+        begun = PlanFiles.of(text, given=PlanGiven.read(lab.plan_file))
+        (folder / BEGUN).write_text(begun.model_dump_json(indent=1))
+
+
+def _begun(folder: Path) -> PlanFiles:
+    """Return the plan's files as the sweep began with them; nothing of an earlier version's."""
+    file = folder / BEGUN
+    if not file.exists():
+        return PlanFiles()
+    with reading(file, StoreError):
+        text = file.read_text()
+    try:
+        return PlanFiles.model_validate_json(text)
+    except ValueError:
+        raise StoreError(
+            f"{file}: is damaged, so nobody knows whether {SWEEP} is still the plan it began with."
+            "\n  Delete the file if it is."
+        ) from None
 
 
 def _simulate(simulated: Mapping[str, Point], folder: Path, lab: Lab) -> list[str]:

@@ -23,7 +23,7 @@ from schedlab.judging.analysis import Outcome
 from schedlab.kernels.progress import Step
 from schedlab.lab.forecast import Forecast
 from schedlab.lab.pace import Pace
-from schedlab.lab.result import Lab, resume_plan, run_plan
+from schedlab.lab.result import Lab, finish, reopen, run_plan
 from schedlab.lab.runner import Progress
 from schedlab.lab.watcher import Watcher
 from schedlab.plan.plan import Plan
@@ -155,7 +155,7 @@ def work() -> None:
             if task.plan:
                 run_plan(task.plan, task.folder, lab).close()
             else:
-                resume_plan(task.folder, lab).close()
+                finish(reopen(task.folder, lab), lab).close()
         except SchedlabError as error:
             sender.send(_END, str(error))
         else:

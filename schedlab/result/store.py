@@ -33,12 +33,13 @@ from schedlab.plan.plan import Plan
 from schedlab.result.boots import Boot
 from schedlab.result.folder import DATABASE, check_result
 from schedlab.result.later import validate_known
+from schedlab.result.plan_files import PlanFiles, PlanGiven
 from schedlab.result.printed import Printed
 from schedlab.result.record import Amount, Fit, RunRecord
 
 _LOCK = ".lock"
-_PLAN = "plan.toml"
-_OWN = (DATABASE, *(f"{DATABASE}-{end}" for end in ("wal", "shm", "journal")), _LOCK, _PLAN, "raw")
+PLAN = "plan.toml"
+_OWN = (DATABASE, *(f"{DATABASE}-{end}" for end in ("wal", "shm", "journal")), _LOCK, PLAN, "raw")
 """What may not be a link: a result folder from elsewhere leads nowhere else."""
 _LONGEST_VALUE = 256 << 20
 """Bytes of a value in the database."""
@@ -123,6 +124,7 @@ class _About(KeptData):
     fits: dict[str, Fit] = {}
     ended: int | None = None
     spent: Amount = 0.0
+    plan_files: PlanFiles = PlanFiles()
 
 
 class Store:
@@ -166,6 +168,8 @@ class Store:
         """The number of blocks after which a time budget ended the plan, if it did."""
         self.spent = about.spent
         """The seconds of a time budget that are gone, up to the last run."""
+        self.plan_files = about.plan_files
+        """The plan's files as they were when it began."""
 
     @classmethod
     def create(
@@ -181,20 +185,23 @@ class Store:
         origin: Origin = RUN,
         again: Plan | None = None,
         inputs: Sequence[Enclosure] = (),
+        given: PlanGiven | None = None,
     ) -> "Store":
         """Begin a result in a folder that is new or empty.
 
-        `again` is the plan as it names `inputs`, the files that are kept beside it.
+        `again` is the plan as it names `inputs`, the files that are kept beside it; `given` is the
+        plan file that the user named.
 
         Raises:
             StoreError: the folder holds something, or cannot be written.
         """
         check_free(folder)
+        text = (again or plan).to_toml().encode(errors="backslashreplace").decode()
         with writing(folder, StoreError):
             folder.mkdir(parents=True, exist_ok=True)
             lock = _lock(folder)
             (folder / "raw").mkdir()
-            (folder / _PLAN).write_text((again or plan).to_toml(), "utf-8", "backslashreplace")
+            (folder / PLAN).write_text(text, "utf-8")
             for file in inputs:
                 (folder / file.name).parent.mkdir(parents=True, exist_ok=True)
                 file.put(folder)
@@ -210,6 +217,7 @@ class Store:
             "printed": [asdict(each) for each in printed],
             "boots": [asdict(boot) for boot in boots],
             "origin": origin,
+            "plan_files": PlanFiles.of(text, inputs, given).model_dump(mode="json"),
         }
         with _as_store_error(folder):
             connection = _connect(folder, "rwc")
@@ -260,6 +268,10 @@ class Store:
             if lock:
                 lock.release()
             raise
+
+    def check_plan(self) -> None:
+        """Refuse a result whose plan.toml is not the plan it began with: runs go by that one."""
+        self.plan_files.check(self.folder / PLAN)
 
     def close(self) -> None:
         """Close the database; one that was written is left as a single file."""
