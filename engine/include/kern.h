@@ -59,6 +59,7 @@ extern struct kern_tracepoint *const __start_kern_raised[], *const __stop_kern_r
 
 /* What the kernel calls in the floor above. */
 struct kern_handlers {
+	void (*task_exits)(struct kern_task *task);	/* of a program */
 	void (*task_released)(struct kern_task *task);	/* the kernel has let go of it */
 	void (*no_memory)(int node) __hw_noreturn;	/* on that node; -1: on none */
 	void (*traced)(const struct kern_tracepoint *tp, const char *flags, const char *text,
@@ -229,6 +230,11 @@ simtime kern_sleep_until(simtime t);
 void kern_device_wait(simtime ns, simtime work);
 void kern_yield(void);
 int kern_setattr(struct kern_task *task, const struct kern_attr *attr);
+struct kern_setup {
+	int		process, nice, policy, rt_priority, uclamp_min, uclamp_max;
+	char		cpus[4096];	/* that it may run on, as a list */
+};
+int kern_get_setup(const struct kern_task *task, struct kern_setup *setup);
 int kern_has_slices(void);		/* sched_setattr() takes them of fair tasks */
 int kern_setaffinity(struct kern_task *task, const unsigned long *mask, unsigned int bits);
 int kern_cpu_down(int cpu);

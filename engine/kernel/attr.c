@@ -43,6 +43,25 @@ int kern_setattr(struct kern_task *task, const struct kern_attr *from)
 	return ret;
 }
 
+/* What is set for a task of a program that lives; 0, or -ESRCH. */
+int kern_get_setup(const struct kern_task *task, struct kern_setup *setup)
+{
+	struct task_struct *p = task->kernel;
+
+	if (!p || (p->flags & PF_KTHREAD))
+		return -ESRCH;
+	*setup = (struct kern_setup) {
+		.process = p->tgid, .nice = task_nice(p), .policy = p->policy,
+		.rt_priority = p->rt_priority, .uclamp_max = SCHED_CAPACITY_SCALE,
+	};
+#ifdef CONFIG_UCLAMP_TASK
+	setup->uclamp_min = p->uclamp_req[UCLAMP_MIN].value;
+	setup->uclamp_max = p->uclamp_req[UCLAMP_MAX].value;
+#endif
+	scnprintf(setup->cpus, sizeof(setup->cpus), "%*pbl", cpumask_pr_args(&p->cpus_mask));
+	return 0;
+}
+
 int kern_has_slices(void)
 {
 #ifdef TREE_HAS_CUSTOM_SLICE

@@ -78,6 +78,7 @@ void kern_exit(void)
 {
 	struct kern_task *task = current->thread.task;
 
+	shim_handlers->task_exits(task);
 	shim_syscall_enter(HW_TIME_PROCESS);
 	shim_kernel_work(hw_costs.exit);
 	task->died = hw.clk;

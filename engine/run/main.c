@@ -194,7 +194,7 @@ static void read_machine(const char *file)
 }
 
 static const struct kern_handlers handlers = {
-	.task_released = task_released, .no_memory = task_no_memory, .traced = trace_write,
+	.task_exits = trace_task, .task_released = task_released, .no_memory = task_no_memory, .traced = trace_write,
 };
 
 #define ADDRESSES	"SCHEDSIM_ADDRESSES"

@@ -8,12 +8,8 @@
 
 static struct trace_options opt;
 static FILE *out;
-static struct record {
-	char *data;
-	size_t len;
-} *ring;
+static FILE *ring;
 static int perfetto;
-static unsigned long ring_used;
 static unsigned char cpu_wanted[HW_MAX_CPUS];
 
 static void select_cpus(const char *list)
@@ -84,9 +80,10 @@ void trace_open(const struct trace_options *options)
 	select_cpus(opt.cpus);
 	select_events(opt.events);
 	if (opt.ring)
-		ring = hw_zalloc(opt.ring * sizeof(*ring), 64);
+		ring = ring_open(opt.ring);
 	if (perfetto)
 		return;
+	setups_open();
 	fprintf(out, "# tracer: nop\n#\n# entries-in-buffer/entries-written: 0/0   #P:%d\n#\n"
 		"#                                _-----=> irqs-off\n"
 		"#                               / _----=> need-resched\n"
@@ -130,18 +127,6 @@ static void write_event(FILE *f, const struct event *e)
 		ftrace_write(f, time, e);
 }
 
-/* Each entry of the ring is the finished record in either format. */
-static void keep_in_ring(const struct event *e)
-{
-	struct record *r = &ring[ring_used++ % opt.ring];
-	FILE *f;
-
-	free(r->data);
-	f = open_memstream(&r->data, &r->len);
-	write_event(f, e);
-	fclose(f);
-}
-
 void trace_write(const struct kern_tracepoint *tp, const char *flags, const char *text,
 		 unsigned long len)
 {
@@ -165,21 +150,19 @@ void trace_write(const struct kern_tracepoint *tp, const char *flags, const char
 		if (fnmatch(pattern, text, 0))
 			return;
 	}
+	write_event(ring ? ring : out, &e);
 	if (ring)
-		keep_in_ring(&e);
-	else
-		write_event(out, &e);
+		fflush(ring);
 }
 
 void trace_close(void)
 {
 	if (!out)
 		return;
-	for (unsigned long i = 0; ring && i < opt.ring; i++) {
-		struct record *r = &ring[(ring_used + i) % opt.ring];
-
-		fwrite(r->data, 1, r->len, out);
-	}
+	if (ring)
+		ring_write_out(out);
+	if (!perfetto)
+		setups_write_out(out);
 	if (fclose(out))
 		hw_refuse("--trace: writing %s failed", opt.file);
 }

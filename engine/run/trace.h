@@ -17,6 +17,15 @@ void trace_write(const struct kern_tracepoint *tp, const char *flags, const char
 		 unsigned long len);	/* an event of the running CPU */
 void trace_close(void);
 
+/* trace_ring.c: the last records only */
+FILE *ring_open(unsigned long records);
+void ring_write_out(FILE *out);
+
+/* trace_setups.c: what was set for the tasks */
+void setups_open(void);
+void trace_task(struct kern_task *task);
+void setups_write_out(FILE *out);
+
 /* perfetto.c: one event of the running CPU at a time of the trace, with the kernel's text of it */
 void perfetto_write(FILE *out, simtime time, const char *name, int pid, const char *text,
 		    unsigned int len);

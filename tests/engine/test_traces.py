@@ -6,6 +6,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+from schedlab.lab.recording.reading import read_trace
 from tests.helpers.engine.simulator import Json, Simulator
 
 SCENARIO: Json = {
@@ -113,10 +116,34 @@ def test_ring_keeps_the_last(sim: Simulator, tmp_path: Path) -> None:
     assert [m[0] for m in lines(ring)] == [m[0] for m in lines(whole)][-20:]
 
 
-def test_tracing_changes_nothing(sim: Simulator, tmp_path: Path) -> None:
-    plain = sim("smp4", SCENARIO)
-    traced = sim("smp4", SCENARIO, "--trace", str(tmp_path / "t"), "--trace-events", "*:*")
-    assert plain["trace_hash"] == traced["trace_hash"]
+SERVICES: Json = {
+    "duration": "2s",
+    "workloads": [{"kind": "deathstarbench", "ccds": 1, "connections": 8, "duration": "1s"}],
+}
+
+
+@pytest.mark.parametrize("scenario", [SCENARIO, SERVICES])
+@pytest.mark.parametrize("options", [(), ("--trace-ring", "1000"), ("--trace-format", "perfetto")])
+def test_tracing_changes_nothing(
+    sim: Simulator, tmp_path: Path, scenario: Json, options: tuple[str, ...]
+) -> None:
+    """Nor where tasks lie in memory, by which they share cache lines."""
+    plain = sim("small-2n-smt2", scenario)
+    words = ("--trace", str(tmp_path / "t"), "--trace-events", "*:*", *options)
+    assert sim("small-2n-smt2", scenario, *words)["trace_hash"] == plain["trace_hash"]
+
+
+def test_a_trace_ends_with_what_was_set_for_its_tasks(sim: Simulator, tmp_path: Path) -> None:
+    trace = tmp_path / "t"
+    work = {"name": "work", "nice": 5, "affinity": "1,3", "program": [{"run": "5ms"}]}
+    rest = {"name": "rest", "program": [{"run": "1ms"}, {"sleep": "1ms"}]}
+    sim("smp4", {"duration": "20ms", "tasks": [work, rest]}, "--trace", str(trace))
+    events = read_trace(trace)
+    assert events.setup and events.setup.cpus == "0-3"
+    numbers = {name: pid for pid, name in events.names.items()}
+    task, other = (events.setup.tasks[numbers[name]] for name in ("work", "rest"))
+    assert (task.cpus, task.nice, task.process) == ("1,3", 5, numbers["work"])
+    assert (other.cpus, other.nice, other.policy) == ("0-3", 0, 0)
 
 
 def fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:

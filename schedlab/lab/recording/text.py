@@ -87,8 +87,8 @@ def read_text(pieces: Iterable[bytes], name: str) -> Events:
     setup = None
     with closing(_Reader(name)) as reader:
         for piece in _whole_lines(pieces, name):
-            if piece.startswith(HEAD.encode()):
-                setup = _setup(piece, name)
+            if (at := _place_of_setup(piece)) >= 0:
+                setup = _setup(piece[at:], name)
             reader.take(piece, columns)
             if columns.count > MOST_EVENTS:
                 raise UsageError(
@@ -103,6 +103,14 @@ def read_text(pieces: Iterable[bytes], name: str) -> Events:
     return replace(columns.sorted(), setup=setup)
 
 
+def _place_of_setup(piece: bytes) -> int:
+    """Return where the line of what was set begins: a host's first, a simulator's last one."""
+    if piece.startswith(HEAD.encode()):
+        return 0
+    before = piece.rfind(b"\n" + HEAD.encode())
+    return before + 1 if before >= 0 else -1
+
+
 def _setup(piece: bytes, name: str) -> Setup:
     line = piece.partition(b"\n")[0].removeprefix(HEAD.encode())
     try:
@@ -110,7 +118,7 @@ def _setup(piece: bytes, name: str) -> Setup:
     except (ValueError, RecursionError):
         found = None
     if not found:
-        raise UsageError(f"{name}: its first line is not as `schedlab record` writes it.")
+        raise UsageError(f"{name}: its line of what was set is not as `schedlab record` writes it.")
     return found
 
 

@@ -314,7 +314,9 @@ def test_a_process_number_of_a_command_that_a_stranger_gets_stays_out(tmp_path: 
 def test_a_damaged_head_is_told(tmp_path: Path) -> None:
     file = tmp_path / "x.txt"
     file.write_text(f"{HEAD}[]\n{perf_script(LINES[0])}\n")
-    with pytest.raises(UsageError, match="its first line is not as `schedlab record` writes it"):
+    with pytest.raises(
+        UsageError, match="its line of what was set is not as `schedlab record` writes it"
+    ):
         read_trace(file)
 
 
