@@ -1,10 +1,13 @@
-"""The programs of a tree's tools/sched_ext, which load its schedulers into a real kernel.
+"""The programs that load sched_ext schedulers into a guest's kernel.
 
-The tree's own Makefile builds them, with clang, for the types (BTF) of the kernel that is booted.
+Those of a tree's tools/sched_ext are built by the tree's own Makefile, with clang, for the types
+(BTF) of the kernel that is booted. Of the scx project's schedulers the BPF half alone is compiled,
+and guest/scx/load.c loads it with the set-up of scx_setup.py.
 """
 
 import hashlib
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -17,11 +20,24 @@ from schedlab.kernels.cache import cache_folder, disk_errors, only_one
 from schedlab.kernels.engine import SCHEDULERS
 from schedlab.kernels.process import output
 from schedlab.kernels.progress import Watch
+from schedlab.kernels.schedulers import Scheduler, find_scheduler
+from schedlab.kernels.scx_setup import known, set_up
+from schedlab.kernels.scx_tree import scx_sources, scx_tree
 from schedlab.kernels.shelf import Base, Shelf
 from schedlab.kernels.whole_tree import WholeTree
+from schedlab.machine.model import Machine
 
 RECORDER = "scx-record"
 """Our program that records the operations of the scheduler that is loaded."""
+_LOADER = "schedlab-scx-load"
+"""Our program that loads a scheduler of the scx project."""
+_SOURCES = {RECORDER: "record.c", _LOADER: "load.c"}
+_EASIEST = "simple"
+"""The tree's scheduler whose program is built for what all need: libbpf, bpftool, vmlinux.h."""
+_FOR_BPF = ("-g", "-O2", "-w", "-mcpu=v3", "-target", "bpf", "-D__TARGET_ARCH_x86")
+_HEADERS_OF_C = "/usr/include/x86_64-linux-gnu"
+_HEADERS_FOR_BPF = "bpf-compat"
+"""Where the scx project keeps headers that only BPF needs."""
 
 _PACKED = {
     b"\x28\xb5\x2f\xfd": "zstd",
@@ -48,37 +64,97 @@ class ScxPrograms:
         about = f"{base.identity} {base.release} {image} {image.stat().st_mtime_ns} {_clang()}"
         self._folder = cache_folder() / "scx" / hashlib.sha256(about.encode()).hexdigest()[:16]
 
+    def files(self, scheduler: str, machine: Machine) -> dict[str, Path]:
+        """Return what a guest needs to start `scx_NAME`, by the places there.
+
+        Raises:
+            KernelError: as loader(), or the scheduler's set-up is not known.
+        """
+        program = f"/usr/bin/scx_{scheduler}"
+        tree = scx_tree(Shelf())
+        if self._has(scheduler) or not tree or scheduler not in scx_sources(tree):
+            return {program: self.loader(scheduler)}
+        if scheduler not in known():
+            raise KernelError(
+                f"scx={scheduler}: its own program is not installed here, and without it schedlab"
+                f" loads only {', '.join(known())} of the scx project into a guest."
+            )
+        source = find_scheduler(scheduler, False, self._base, tree)
+        compiled, loader = self._object(scheduler, source), self._own(_LOADER)
+        at = f"/usr/lib/{compiled.name}"
+        words = shlex.join([f"/usr/bin/{_LOADER}", at, *set_up(scheduler, machine)])
+        script = f"#!/bin/sh\nexec {words}\n"
+        start = self._folder / f"{scheduler}-{hashlib.sha256(script.encode()).hexdigest()[:12]}.sh"
+        start.write_text(script)
+        start.chmod(0o755)
+        return {program: start, at: compiled, f"/usr/bin/{_LOADER}": loader}
+
+    def _has(self, scheduler: str) -> bool:
+        return (self._base.tree / SCHEDULERS / f"scx_{scheduler}.c").is_file()
+
     def loader(self, scheduler: str) -> Path:
         """Return the program that loads a scheduler of the tree, `scx_NAME`.
 
         Raises:
             KernelError: the tree has no such scheduler, a tool is missing, or it does not build.
         """
-        source = self._base.tree / SCHEDULERS / f"scx_{scheduler}.c"
-        if not source.is_file():
+        if not self._has(scheduler):
             raise KernelError(
                 f"{self._base.name} has no program for the scheduler '{scheduler}'"
-                f" ({SCHEDULERS}/{source.name})."
+                f" ({SCHEDULERS}/scx_{scheduler}.c)."
             )
-        program = self._build / "bin" / source.stem
+        program = self._build / "bin" / f"scx_{scheduler}"
         if not program.exists():
             with self._alone(f"building {program.name}"):
                 self._make(program.name)
         return program
 
     def recorder(self) -> Path:
-        """Return the program that records operations; a loader has been built before.
+        """Return the program that records operations.
 
         Raises:
             KernelError: it does not build.
         """
+        return self._own(RECORDER)
+
+    def _own(self, name: str) -> Path:
+        """Return one of our programs, of guest/scx."""
+        self.loader(_EASIEST)
         sources = data_folder("guest") / "scx"
         version = hashlib.sha256(b"".join(each.read_bytes() for each in sorted(sources.iterdir())))
-        program = self._folder / f"{RECORDER}-{version.hexdigest()[:12]}"
+        program = self._folder / f"{name}-{version.hexdigest()[:12]}"
         if not program.exists():
-            with self._alone(f"building {RECORDER}"):
-                self._make_recorder(sources, program)
+            with self._alone(f"building {name}"):
+                if name == RECORDER:
+                    self._make_skeleton(sources)
+                self._compile(name, sources / _SOURCES[name], program)
         return program
+
+    def _object(self, name: str, scheduler: Scheduler) -> Path:
+        """Return a scheduler of the scx project compiled to BPF, its parts linked."""
+        self.loader(_EASIEST)
+        compiled = self._folder / f"scx_{name}-{scheduler.content}.bpf.o"
+        if compiled.exists():
+            return compiled
+        wrong = f"{scheduler.source} does not build for BPF"
+        include = self._build / "include"
+        folders = [*scheduler.includes, *(each / _HEADERS_FOR_BPF for each in scheduler.includes)]
+        includes = [f"-I{folder}" for folder in (*folders, include, scheduler.source.parent)]
+        includes += ["-idirafter", _HEADERS_OF_C]
+        with self._alone(f"compiling scx_{name} for BPF"):
+            parts = []
+            for number, source in enumerate((scheduler.source, *scheduler.parts)):
+                parts.append(self._folder / f"scx_{name}.{number}.o")
+                call = (clang(), *_FOR_BPF, *includes, "-c", str(source), "-o", str(parts[-1]))
+                _run(call, wrong)
+            under_way = compiled.with_suffix(".new")
+            _run([self._bpftool, "gen", "object", str(under_way), *map(str, parts)], wrong)
+            under_way.replace(compiled)
+        return compiled
+
+    @property
+    def _bpftool(self) -> str:
+        return str(self._build / "sbin" / "bpftool")
 
     @property
     def _build(self) -> Path:
@@ -111,35 +187,26 @@ class ScxPrograms:
             ]
             _run(call, f"{program} does not build")
 
-    def _make_recorder(self, sources: Path, program: Path) -> None:
-        include = self._build / "include"
+    def _make_skeleton(self, sources: Path) -> None:
+        """Make the header by which the recorder loads its BPF program."""
         compiled, header = self._folder / "record.bpf.o", self._folder / "record.skel.h"
-        for_bpf = ("-g", "-O2", "-w", "-mcpu=v3", "-target", "bpf", "-D__TARGET_ARCH_x86")
-        _run(
-            [
-                clang(),
-                *for_bpf,
-                f"-I{include}",
-                "-c",
-                str(sources / "record.bpf.c"),
-                "-o",
-                str(compiled),
-            ],
-            f"{RECORDER} does not build",
-        )
-        bpftool = str(self._build / "sbin" / "bpftool")
-        status, skeleton = output([bpftool, "gen", "skeleton", str(compiled), "name", "record_bpf"])
+        include, source = self._build / "include", sources / "record.bpf.c"
+        call = [clang(), *_FOR_BPF, f"-I{include}", "-c", str(source), "-o", str(compiled)]
+        _run(call, f"{RECORDER} does not build")
+        call = [self._bpftool, "gen", "skeleton", str(compiled), "name", "record_bpf"]
+        status, skeleton = output(call)
         if status:
             raise KernelError(f"{RECORDER} does not build: {skeleton.strip()}")
         header.write_text(skeleton)
+
+    def _compile(self, name: str, source: Path, program: Path) -> None:
         tree = WholeTree(self._base, Shelf(), self._watch).source
         libraries = [str(self._build / "obj/libbpf/libbpf.a"), "-lelf", "-lz"]
-        includes = [f"-I{self._folder}", f"-I{include}", f"-I{tree}/tools/include/uapi"]
+        includes = [f"-I{self._folder}", f"-I{self._build / 'include'}"]
+        includes.append(f"-I{tree}/tools/include/uapi")
         under_way = program.with_suffix(".new")
-        _run(
-            ["gcc", "-O2", *includes, "-o", str(under_way), str(sources / "record.c"), *libraries],
-            f"{RECORDER} does not build",
-        )
+        call = ["gcc", "-O2", *includes, "-o", str(under_way), str(source), *libraries]
+        _run(call, f"{name} does not build")
         under_way.replace(program)
 
     def types(self) -> Path:

@@ -99,7 +99,7 @@ class VmTarget:
             if scheduler and not shutil.which(f"scx_{scheduler}"):
                 programs = self.scx_programs(variant)
                 files |= kernel_config(self.booted(variant).kernel, self.watch)
-                files[f"/usr/bin/scx_{scheduler}"] = programs.loader(scheduler)
+                files |= programs.files(scheduler, self._described)
         return files
 
     def scx_programs(self, variant: Variant) -> ScxPrograms:

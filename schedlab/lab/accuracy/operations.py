@@ -60,7 +60,7 @@ cat {_TRACING}/trace
 (exit $status)
 """
 
-_TIMED_ARGUMENTS = {"vtime", "slice", "tid"}
+_TIMED_ARGUMENTS = {"vtime", "slice", "tid", "perf"}
 """Arguments of calls that come from clocks in some schedulers, or from what ran before."""
 _OTHER_ANSWERS = re.compile(r"scx_bpf_(now|tid_to_task|task_cgroup|cpu_curr|dsq_peek|get_\w+)")
 """Calls whose answers are times or pointers."""
@@ -76,6 +76,8 @@ _BEGINS = re.compile(r"scx begins (\d+) (\w+) (\w+) (\w+) (\w+)")
 _ENDS = re.compile(r"scx ends (\d+) (\w+)")
 _VALUE = re.compile(r"(\w+)=(\S+)")
 _RETURN = "__ret"
+_FLAVOUR = re.compile(r"___\w+$")
+"""Behind the name of a call that a kernel has in several versions."""
 _ANSWER = "answer"
 _POINTER = 0xFFFF_0000_0000_0000
 _BITS = {"b": 8, "d": 32, "u": 32, "D": 64, "x": 64}
@@ -127,6 +129,8 @@ class _Reader:
     names: Mapping[int, str]
     wanted: set[str]
     open: dict[int, Step] = field(default_factory=dict)
+    unanswered: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
+    """Of each CPU: calls that have not returned, the innermost last, with their places."""
     steps: dict[str, list[Step]] = field(default_factory=dict)
 
     def task(self, pid: int) -> str:
@@ -134,6 +138,7 @@ class _Reader:
 
     def begins(self, cpu: int, name: str, arguments: Sequence[str]) -> None:
         self.open[cpu] = Step(name, tuple(arguments))
+        self.unanswered[cpu] = []
         for each in arguments:
             if each in self.wanted and name not in _TIMED_OPERATIONS:
                 self.steps.setdefault(each, []).append(self.open[cpu])
@@ -145,13 +150,26 @@ class _Reader:
             step.answer = answer
 
     def calls(self, cpu: int, name: str, values: Sequence[str]) -> None:
-        if cpu in self.open:
-            self.open[cpu].calls.append(f"{name}({', '.join(values)})")
+        if step := self.open.get(cpu):
+            self.unanswered[cpu].append((name, len(step.calls)))
+            step.calls.append(f"{_FLAVOUR.sub('', name)}({', '.join(values)})")
 
     def answers(self, cpu: int, name: str, answer: str) -> None:
-        step = self.open.get(cpu)
-        if step and step.calls and not _OTHER_ANSWERS.fullmatch(name):
-            step.calls[-1] += f" = {answer}"
+        """Take a call's answer, and out what it called itself.
+
+        Where a kernel's older flavour of a call calls a newer one, that one stays.
+        """
+        step, waiting = self.open.get(cpu), self.unanswered.get(cpu, [])
+        at = next((i for i, (called, _) in enumerate(waiting) if called == name), None)
+        if step is None or at is None:
+            return
+        _, place = waiting[at]
+        del waiting[at:]
+        own, inside = step.calls[place], step.calls[place + 1 :]
+        plain = _FLAVOUR.sub("", name)
+        step.calls[place:] = inside[:1] if inside and inside[0].startswith(f"{plain}(") else [own]
+        if step.calls[place] == own and not _OTHER_ANSWERS.fullmatch(plain):
+            step.calls[place] += f" = {answer}"
 
     def found(self) -> Steps:
         return {
@@ -204,8 +222,13 @@ def of_simulator(
         elif event.name == "scx_call" and "scx_bpf_" in name:
             reader.calls(event.cpu, name, list(shown))
             if answer is not None:
-                reader.answers(event.cpu, name, str(_number(answer)))
+                reader.answers(event.cpu, name, str(_answered(answer)))
     return reader.found()
+
+
+def _answered(text: str) -> int:
+    """Return what a call answered as a number: of a task its pid, 0 if there is none."""
+    return 0 if text == _NONE else _number(text)
 
 
 _TASKS = {"p", "prev", "from", "to", "task"}
@@ -284,11 +307,9 @@ class Recorder:
     """Records what the real program of a scheduler makes a guest's kernel call."""
 
     def __init__(self, target: VmTarget, variant: Variant) -> None:
-        """Take the guest's target, and the variant whose scheduler it is; our program is built."""
+        """Take the guest's target, and the variant whose scheduler it is; build our program."""
         self._scheduler = Scx.of(variant) or ""
-        programs = target.scx_programs(variant)
-        programs.loader(self._scheduler)
-        target.beside[f"/usr/bin/{RECORDER}"] = programs.recorder()
+        target.beside[f"/usr/bin/{RECORDER}"] = target.scx_programs(variant).recorder()
 
     def record(self, guest: Guest, text: str) -> Iterator[list[str]]:
         """Run the script some times; yield what was recorded of each.

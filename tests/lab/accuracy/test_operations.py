@@ -68,12 +68,42 @@ def test_steps_of_a_guest_and_simulated_are_the_same_lines() -> None:
         "enqueue(pinned, 9)",
         "running(pinned)",
         "stopping(pinned, 0)",
-        "dispatch(1, pinned) {scx_bpf_dsq_move_to_local___v2(0, 0) = 0}",
+        "dispatch(1, pinned) {scx_bpf_dsq_move_to_local(0, 0) = 0}",
         "select_cpu(pinned, 1, 8) = 1 {scx_bpf_select_cpu_dfl(pinned, 1, 8) = 1;"
-        " scx_bpf_dsq_insert___v2(pinned, 9223372036854775810, 0) = 1}",
+        " scx_bpf_dsq_insert(pinned, 9223372036854775810, 0) = 1}",
     ]
     assert of_guest(GUEST.splitlines(), ["pinned"]) == {"pinned": steps}
     assert of_simulator(SIMULATED.splitlines(), ["pinned"]) == {"pinned": steps}
+
+
+def test_a_call_that_a_call_makes_itself_is_not_the_schedulers() -> None:
+    """An older flavour that calls the newer one counts as that one, as the simulator has it."""
+    inner = "scx_bpf_dsq_move_to_local___v2: (scx_bpf+0x4/0x130) dsq_id=0 enq_flags=0"
+    outer = inner.replace("___v2", "").replace(" enq_flags=0", " aux=0xffff8e1b83894f80")
+    before, after = GUEST.split(inner)
+    back = "scx_bpf_dsq_move_to_local___v2__ret: (bpf_prog_6d_simple_dispatch+0x2e/0x31 <- "
+    own_back, _, rest = after.partition("\n")[2].partition("\n")
+    stamp = own_back.partition(back[:10])[0]
+    assert back in own_back
+    lines = [f"{before}{outer}", f"{stamp}{inner}", own_back]
+    lines += [own_back.replace("___v2", ""), rest]
+    text = "\n".join(lines)
+    plain = of_guest(GUEST.splitlines(), ["pinned"])
+    assert of_guest(text.splitlines(), ["pinned"]) == plain
+    # Of another name it is what the call does, and left out.
+    other = text.replace(inner, inner.replace("_move_to_local___v2", "_nr_queued"))
+    other = other.replace("scx_bpf_dsq_move_to_local___v2__ret", "scx_bpf_dsq_nr_queued__ret")
+    [steps] = of_guest(other.splitlines(), ["pinned"]).values()
+    assert steps[3] == "dispatch(1, pinned) {scx_bpf_dsq_move_to_local(0) = 0}"
+
+
+def test_a_call_that_answers_with_no_task_is_read() -> None:
+    """Simulated it is 'none', in a guest's trace a NULL pointer."""
+    peeked = "scx_call: name=scx_bpf_cpu_curr cpu=1 answer=none"
+    move = SIMULATED.splitlines()[7]
+    text = SIMULATED.replace(move, f"{move.partition('scx_call')[0]}{peeked}")
+    [steps] = of_simulator(text.splitlines(), ["pinned"]).values()
+    assert steps[3] == "dispatch(1, pinned) {scx_bpf_cpu_curr(1)}"
 
 
 def test_what_a_guests_kernel_refuses_to_record_is_left_out_simulated() -> None:
