@@ -2,7 +2,7 @@
 
 Those of a tree's tools/sched_ext are built by the tree's own Makefile, with clang, for the types
 (BTF) of the kernel that is booted. Of the scx project's schedulers the BPF half alone is compiled,
-and guest/scx/load.c loads it with the set-up of scx_setup.py.
+and guest/scx/load.c loads it with the set-up that it is given.
 """
 
 import hashlib
@@ -21,11 +21,9 @@ from schedlab.kernels.engine import SCHEDULERS
 from schedlab.kernels.process import output
 from schedlab.kernels.progress import Watch
 from schedlab.kernels.schedulers import Scheduler, find_scheduler
-from schedlab.kernels.scx_setup import known, set_up
 from schedlab.kernels.scx_tree import scx_sources, scx_tree
 from schedlab.kernels.shelf import Base, Shelf
 from schedlab.kernels.whole_tree import WholeTree
-from schedlab.machine.model import Machine
 
 RECORDER = "scx-record"
 """Our program that records the operations of the scheduler that is loaded."""
@@ -64,26 +62,28 @@ class ScxPrograms:
         about = f"{base.identity} {base.release} {image} {image.stat().st_mtime_ns} {_clang()}"
         self._folder = cache_folder() / "scx" / hashlib.sha256(about.encode()).hexdigest()[:16]
 
-    def files(self, scheduler: str, machine: Machine) -> dict[str, Path]:
+    def files(self, scheduler: str, words: Sequence[str] | None) -> dict[str, Path]:
         """Return what a guest needs to start `scx_NAME`, by the places there.
 
+        `words` are those of guest/scx/load.c for a scheduler of the scx project, None if its
+        set-up is not known.
+
         Raises:
-            KernelError: as loader(), or the scheduler's set-up is not known.
+            KernelError: as loader(), or it is such a scheduler without words.
         """
         program = f"/usr/bin/scx_{scheduler}"
         tree = scx_tree(Shelf())
         if self._has(scheduler) or not tree or scheduler not in scx_sources(tree):
             return {program: self.loader(scheduler)}
-        if scheduler not in known():
+        if words is None:
             raise KernelError(
-                f"scx={scheduler}: its own program is not installed here, and without it schedlab"
-                f" loads only {', '.join(known())} of the scx project into a guest."
+                f"scx={scheduler}: its own program, scx_{scheduler}, is not installed here, and"
+                " what it does at start is not known for guests (docs/manual/scx.md)."
             )
         source = find_scheduler(scheduler, False, self._base, tree)
         compiled, loader = self._object(scheduler, source), self._own(_LOADER)
         at = f"/usr/lib/{compiled.name}"
-        words = shlex.join([f"/usr/bin/{_LOADER}", at, *set_up(scheduler, machine)])
-        script = f"#!/bin/sh\nexec {words}\n"
+        script = f"#!/bin/sh\nexec {shlex.join([f'/usr/bin/{_LOADER}', at, *words])}\n"
         start = self._folder / f"{scheduler}-{hashlib.sha256(script.encode()).hexdigest()[:12]}.sh"
         start.write_text(script)
         start.chmod(0o755)

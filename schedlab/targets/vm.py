@@ -31,6 +31,7 @@ from schedlab.targets.guest.kernel import Kernel as GuestKernel
 from schedlab.targets.guest.kernel import find_kernel, kernel_config, variants_kernel
 from schedlab.targets.guest.shape import shape_of
 from schedlab.targets.host import HostTarget
+from schedlab.targets.scx_setup import set_up
 from schedlab.targets.target import Order, Session
 
 
@@ -99,7 +100,7 @@ class VmTarget:
             if scheduler and not shutil.which(f"scx_{scheduler}"):
                 programs = self.scx_programs(variant)
                 files |= kernel_config(self.booted(variant).kernel, self.watch)
-                files |= programs.files(scheduler, self._described)
+                files |= programs.files(scheduler, set_up(scheduler, self._described))
         return files
 
     def scx_programs(self, variant: Variant) -> ScxPrograms:

@@ -52,7 +52,7 @@ def _siblings(machine: Machine) -> Words:
 
 def _by_topology(machine: Machine) -> Words:
     numa = len(machine.groups("node")) > 1
-    yield from _values({"smt_enabled": bool(_cores(machine)), "numa_enabled": numa})
+    yield from _values({"smt_enabled": int(bool(_cores(machine))), "numa_enabled": int(numa)})
     if numa:
         yield from _flags("BUILTIN_IDLE_PER_NODE")
     yield from _siblings(machine)
@@ -90,12 +90,12 @@ def _tickless(machine: Machine) -> Words:
     first = machine.nr_cpus - 1  # the last of alike ones
     yield from _flags("ENQ_LAST", "ENQ_MIGRATION_DISABLED", "ALLOW_QUEUED_WAKEUP")
     yield from _values({"nr_cpu_ids": machine.nr_cpus, "slice_ns": 20 * _MS})
-    yield from _values({"smt_enabled": bool(_cores(machine))})
+    yield from _values({"smt_enabled": int(bool(_cores(machine)))})
     yield _array("preferred_cpus", _each(machine))
     yield from (f"@{first}", f"{_PRIMARY}:-1", f"{_PRIMARY}:{first}", f":start_timer:{first}")
 
 
-_SETUPS: dict[str, Callable[[Machine], Words]] = {
+SETUPS: dict[str, Callable[[Machine], Words]] = {
     "bpfland": _bpfland,
     "beerland": _beerland,
     "cosmos": _cosmos,
@@ -103,11 +103,7 @@ _SETUPS: dict[str, Callable[[Machine], Words]] = {
 }
 
 
-def known() -> tuple[str, ...]:
-    """Return the schedulers whose set-up is known here."""
-    return tuple(_SETUPS)
-
-
-def set_up(scheduler: str, machine: Machine) -> list[str]:
-    """Return the words for `scheduler`, one of known(), on a machine."""
-    return list(_SETUPS[scheduler](machine))
+def set_up(scheduler: str, machine: Machine) -> list[str] | None:
+    """Return the words for a scheduler on a machine, None for one that is not described here."""
+    words = SETUPS.get(scheduler)
+    return None if words is None else list(words(machine))
