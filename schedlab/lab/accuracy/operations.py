@@ -67,6 +67,12 @@ _OTHER_ANSWERS = re.compile(r"scx_bpf_(now|tid_to_task|task_cgroup|cpu_curr|dsq_
 _TIMED_OPERATIONS = {"tick", "core_sched_before", "update_idle", "dump", "dump_task", "dump_cpu"}
 _PINNED_WAKEUP = "9"
 """Flags of an enqueue(): ENQUEUE_WAKEUP and ENQUEUE_NOCLOCK, and no CPU was selected."""
+_WAKEUP = 1
+"""ENQUEUE_WAKEUP of these flags."""
+_ASLEEP = "0"
+"""stopping() of a task that is no longer runnable."""
+_SHORTEST_SLEEP = 5_000_000
+"""In nanoseconds: the script's own sleeps are longer."""
 _NONE = "none"
 _REFUSED = re.compile(r"libbpf: (prog '\w+': failed to load: .*|.*system Kconfig.*)")
 """Where a scheduler that is not loaded says why; what comes behind says only that it is not."""
@@ -89,6 +95,7 @@ class Step:
 
     operation: str
     arguments: tuple[str, ...]
+    at: int = 0
     answer: str = ""
     calls: list[str] = field(default_factory=list)
 
@@ -136,8 +143,8 @@ class _Reader:
     def task(self, pid: int) -> str:
         return self.names.get(pid, "another") if pid else _NONE
 
-    def begins(self, cpu: int, name: str, arguments: Sequence[str]) -> None:
-        self.open[cpu] = Step(name, tuple(arguments))
+    def begins(self, cpu: int, at: int, name: str, arguments: Sequence[str]) -> None:
+        self.open[cpu] = Step(name, tuple(arguments), at)
         self.unanswered[cpu] = []
         for each in arguments:
             if each in self.wanted and name not in _TIMED_OPERATIONS:
@@ -173,7 +180,8 @@ class _Reader:
 
     def found(self) -> Steps:
         return {
-            name: [str(step) for step in _settled(self.steps.get(name, []))] for name in self.wanted
+            name: [str(step) for step in _settled(_without_waits(self.steps.get(name, [])))]
+            for name in self.wanted
         }
 
 
@@ -188,6 +196,33 @@ def _settled(steps: Sequence[Step]) -> Iterator[Step]:
         begun = begun or (step.operation == "enqueue" and step.arguments[-1] == _PINNED_WAKEUP)
         if begun:
             yield step
+
+
+def _without_waits(steps: Iterable[Step]) -> list[Step]:
+    """Return a task's steps without waits for the kernel, which are shorter than the script's.
+
+    A task that has changed its own CPUs waits for the migration to be done, unless that is done
+    before it runs again: time decides.
+    """
+    kept: list[Step] = []
+    since: int | None = None
+    for step in steps:
+        if step.operation == "running" and since is not None:
+            short = step.at - kept[since].at < _SHORTEST_SLEEP
+            if short and any(_wakes(each) for each in kept[since:]):
+                del kept[since:]
+                since = None
+                continue
+            since = None
+        elif step.operation == "stopping" and step.arguments[-1] == _ASLEEP:
+            since = len(kept)
+        kept.append(step)
+    return kept
+
+
+def _wakes(step: Step) -> bool:
+    wakes = step.operation in ("runnable", "enqueue") and bool(int(step.arguments[-1]) & _WAKEUP)
+    return wakes or step.operation == "select_cpu"
 
 
 def _names(found: Iterable[Event]) -> dict[int, str]:
@@ -216,7 +251,7 @@ def of_simulator(
         answer = values.pop(_ANSWER, None)
         shown = _shown(reader, values, name if event.name == "scx_call" else "")
         if event.name == "scx_op" and name not in without:
-            reader.begins(event.cpu, name, list(shown))
+            reader.begins(event.cpu, event.time, name, list(shown))
         elif event.name == "scx_answer":
             reader.ends(event.cpu, str(_number(answer)) if answer else "")
         elif event.name == "scx_call" and "scx_bpf_" in name:
@@ -257,7 +292,8 @@ def of_guest(lines: Sequence[str], wanted: Iterable[str]) -> Steps:
         if match := _BEGINS.match(event.text):
             operation = listed[int(match[1])]
             values = [int(match[i], 16) for i in range(2, 6)]
-            reader.begins(event.cpu, operation.name, list(_typed(reader, operation.kinds, values)))
+            arguments = list(_typed(reader, operation.kinds, values))
+            reader.begins(event.cpu, event.time, operation.name, arguments)
         elif match := _ENDS.match(event.text):
             kind = listed[int(match[1])].answer
             reader.ends(event.cpu, "" if kind == "v" else _cut(kind, int(match[2], 16)))

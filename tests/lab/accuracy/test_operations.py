@@ -106,6 +106,30 @@ def test_a_call_that_answers_with_no_task_is_read() -> None:
     assert steps[3] == "dispatch(1, pinned) {scx_bpf_cpu_curr(1)}"
 
 
+MOVED = """
+      pinned-7     [001] d..3.     0.060010000: scx_op: name=running p=7
+      pinned-7     [001] d..3.     0.060011000: scx_op: name=stopping p=7 runnable=0
+     swapper-0     [001] d..3.     {woken}: scx_op: name=enqueue p=7 enq_flags=0x9
+     swapper-0     [001] d..3.     {woken}: scx_op: name=running p=7
+      pinned-7     [001] d..3.     0.070000000: scx_op: name=stopping p=7 runnable=0
+"""
+
+
+@pytest.mark.parametrize(
+    ("woken", "steps"),
+    [
+        ("0.060012000", ["running(pinned)", "stopping(pinned, 0)"]),
+        ("0.069000000", [*("running(pinned)", "stopping(pinned, 0)", "enqueue(pinned, 9)")] * 2),
+    ],
+)
+def test_a_wait_for_a_migration_is_left_out(woken: str, steps: list[str]) -> None:
+    """Whether one's own migration is done before one runs again, time decides."""
+    [found] = of_simulator(
+        (SIMULATED + MOVED.format(woken=woken)).splitlines(), ["pinned"]
+    ).values()
+    assert found[5:] == steps[:5]
+
+
 def test_what_a_guests_kernel_refuses_to_record_is_left_out_simulated() -> None:
     lines = GUEST.replace("3 dispatch dt v", "unseen dispatch").splitlines()
     assert unseen(lines) == {"dispatch"}
