@@ -231,7 +231,7 @@ void kern_device_wait(simtime ns, simtime work);
 void kern_yield(void);
 int kern_setattr(struct kern_task *task, const struct kern_attr *attr);
 struct kern_setup {
-	int		process, nice, policy, rt_priority, uclamp_min, uclamp_max;
+	int		nice, policy, rt_priority, uclamp_min, uclamp_max;
 	char		cpus[4096];	/* that it may run on, as a list */
 };
 int kern_get_setup(const struct kern_task *task, struct kern_setup *setup);

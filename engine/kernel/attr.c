@@ -51,8 +51,8 @@ int kern_get_setup(const struct kern_task *task, struct kern_setup *setup)
 	if (!p || (p->flags & PF_KTHREAD))
 		return -ESRCH;
 	*setup = (struct kern_setup) {
-		.process = p->tgid, .nice = task_nice(p), .policy = p->policy,
-		.rt_priority = p->rt_priority, .uclamp_max = SCHED_CAPACITY_SCALE,
+		.nice = task_nice(p), .policy = p->policy, .rt_priority = p->rt_priority,
+		.uclamp_max = SCHED_CAPACITY_SCALE,
 	};
 #ifdef CONFIG_UCLAMP_TASK
 	setup->uclamp_min = p->uclamp_req[UCLAMP_MIN].value;

@@ -219,7 +219,8 @@ int main(int argc, char **argv)
 	const char *machine_file = NULL, *scenario_file = NULL, *out = NULL, *status;
 	struct trace_options trace = { .format = "ftrace", .to = -1 };
 	static struct task init = { .kern = { .hw = { .pid = 1, .comm = "init", .mem_node = -1 },
-					      .main = scenario_main } };
+					      .main = scenario_main },
+				    .process = 1 };
 	static char stderr_buffer[4096];
 	double seed = 1, began, cpu_began;
 	json_t *results;

@@ -21,7 +21,7 @@ struct task {
 		struct kern_task;
 	};
 	void		*arg;			/* of main() */
-	int		is_thread;
+	int		is_thread, process;	/* the pid of its first task */
 	struct kern_region *memory;		/* what its program touches */
 	unsigned int	placed;			/* pid 1 has put it where it belongs; a futex */
 	int		joined, released; /* nobody will ask for it again; the kernel has let go */

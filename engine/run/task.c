@@ -57,6 +57,7 @@ struct task *task_launch(const char *comm, int number, void (*main)(struct kern_
 		set_working_set(t);
 	t->account = account_of(t, parent, comm);
 	t->is_thread = number == -2;
+	t->process = t->is_thread && parent ? parent->process : t->pid;
 	t->chance = hw_random();
 	hw_add_task(&t->hw);
 	kern_fork(&t->kern, t->is_thread ? KERN_THREAD : 0);

@@ -4,6 +4,7 @@
  * (schedlab/lab/recording/setup.py): the last line of text, as no event tells it.  It waits in a
  * file: in the C library's heap it would move tasks to other cache lines.
  */
+#include "scenario.h"
 #include "trace.h"
 
 static FILE *setups;
@@ -27,7 +28,7 @@ void trace_task(struct kern_task *task)
 		return;
 	fprintf(setups, "%s\"%d\": {\"process\": %d, \"cpus\": \"%s\", \"nice\": %d, \"policy\": %d, "
 		"\"priority\": %d, \"cgroup\": \"\", \"uclamp\": [%d, %d]}", ftell(setups) ? ", " : "",
-		task->pid, s.process, s.cpus, s.nice, s.policy, s.rt_priority, s.uclamp_min, s.uclamp_max);
+		task->pid, task_of(task)->process, s.cpus, s.nice, s.policy, s.rt_priority, s.uclamp_min, s.uclamp_max);
 }
 
 void setups_write_out(FILE *out)

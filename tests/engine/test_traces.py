@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -144,6 +145,14 @@ def test_a_trace_ends_with_what_was_set_for_its_tasks(sim: Simulator, tmp_path: 
     task, other = (events.setup.tasks[numbers[name]] for name in ("work", "rest"))
     assert (task.cpus, task.nice, task.process) == ("1,3", 5, numbers["work"])
     assert (other.cpus, other.nice, other.policy) == ("0-3", 0, 0)
+
+
+def test_threads_are_of_one_process(sim: Simulator, tmp_path: Path) -> None:
+    trace = tmp_path / "t"
+    mutex = {"kind": "sysbench-mutex", "threads": 4, "mutex-locks": 20}
+    sim("smp4", {"duration": "1s", "workloads": [mutex]}, "--trace", str(trace))
+    setup = read_trace(trace).setup
+    assert setup and max(Counter(task.process for task in setup.tasks.values()).values()) == 5
 
 
 def fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
