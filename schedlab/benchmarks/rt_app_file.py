@@ -76,7 +76,10 @@ class RtAppFile:
 
     def _load(self) -> Object:
         try:
-            root = json.loads(_strict(self.text), object_pairs_hook=Object)
+            try:
+                root = json.loads(self.text, object_pairs_hook=Object)
+            except json.JSONDecodeError:  # what follows is slow, and recordings are long
+                root = json.loads(_strict(self.text), object_pairs_hook=Object)
         except json.JSONDecodeError as error:
             raise UsageError(f"{self.path}:{error.lineno}: is not JSON: {error.msg}.") from None
         except ValueError as error:  # a number of thousands of digits
