@@ -6,7 +6,15 @@ from pathlib import Path
 from schedlab.base.errors import IncompleteRun, UsageError
 from schedlab.benchmarks.benchmark import Command, Output, Span, Values, benchmark
 from schedlab.benchmarks.enclosure import Enclosure
-from schedlab.benchmarks.latency import LATENCY_P50, LATENCY_P99, PERCENTILES, counted, percentiles
+from schedlab.benchmarks.latency import (
+    HISTOGRAM,
+    LATENCY_P50,
+    LATENCY_P99,
+    PERCENTILES,
+    counted,
+    keep_histogram,
+    percentiles,
+)
 from schedlab.benchmarks.metric import Metric
 from schedlab.benchmarks.model import Model
 from schedlab.benchmarks.requests import check_connections
@@ -65,6 +73,8 @@ _SETTINGS = {
     "autovacuum": "off",
     "checkpoint_timeout": "1d",
     "max_wal_size": "64GB",
+    # Below its data folder: what it leaves when it is killed goes with its data.
+    "dynamic_shared_memory_type": "mmap",
 }
 _WHO = Enclosure("pg_hba.conf", f"host postgres {LOAD_USER} {CLIENT}/32 trust\n", __name__)
 """Connections of the load's user from its machine, and none else."""
@@ -82,7 +92,8 @@ _WAIT = (
 def parse(output: Output, share: float = 1.0) -> Values:
     """Read pgbench's rate, and percentiles of the latencies in its log.
 
-    `share` of the transactions are to be in the log: pgbench does not notice a full disk.
+    `share` of the transactions are to be in the log: pgbench does not notice a full disk. The log
+    is long and does not stay; how often it has each latency is kept beside it.
 
     Raises:
         IncompleteRun: transactions failed, a figure is missing, or the log is not whole.
@@ -98,7 +109,9 @@ def parse(output: Output, share: float = 1.0) -> Values:
             f"pgbench's log has {len(latencies)} latencies, {share:.0%} of {done:g} are expected:"
             " it could not be written"
         )
-    return {THROUGHPUT: rate, **percentiles(counted(latencies))}
+    counts = counted(latencies)
+    keep_histogram(output.folder / HISTOGRAM, counts)
+    return {THROUGHPUT: rate, **percentiles(counts)}
 
 
 def _latencies(folder: Path) -> list[float]:

@@ -23,8 +23,9 @@ LOAD_USER = "load"
 read and write the files of whoever runs the server, so nobody may connect as one."""
 
 _AS_NOBODY = (
-    '[ "$(id -u)" != 0 ] || set -- unshare --user --map-user=65534 --map-group=65534 -- "$@";'
-    ' exec "$@"'
+    'own="--map-user=65534 --map-group=65534"; [ "$(id -u)" = 0 ] || own=--map-current-user;'
+    ' { [ "$(id -u)" != 0 ] && ! unshare --user --ipc $own true 2>/dev/null; } ||'
+    ' set -- unshare --user --ipc $own -- "$@"; exec "$@"'
 )
 
 
@@ -32,7 +33,8 @@ def unprivileged(*argv: str) -> Argv:
     """Return a program that refuses root as root may run it: as nobody in a user namespace.
 
     To the files root owns it is their owner there, wherever they lie; it has no other right of
-    root's. An ordinary user runs it as it is.
+    root's. An ordinary user runs it as that user. Its System V shared memory ends with it, however
+    it ends; only a user who may make no namespace has it with everybody's.
     """
     return ("sh", "-c", _AS_NOBODY, "sh", *argv)
 

@@ -19,6 +19,7 @@ from schedlab.base.system import System, hosts_known
 from schedlab.base.system.durable import write_durably
 from schedlab.base.system.system import legible
 from schedlab.settings.knob import ChoiceKnob, FeatureKnob, FileKnob, Knob
+from schedlab.settings.scratch import Scratch
 from schedlab.settings.siblings import sibling_knob
 
 _FILE = "journal.json"
@@ -67,6 +68,8 @@ class Journal:
         """Name the file; nothing is read or written yet."""
         self._system = system
         self.path = system.state_folder() / _FILE
+        self.scratch = Scratch()
+        """The folders of data that a lab leaves when it is killed."""
         self._descriptor: int | None = None
         self._entries: Sequence[Entry] = ()
         self._first_line = 0
@@ -90,6 +93,7 @@ class Journal:
             "tag": tag,
             "knobs": [_pack(entry) for entry in entries],
             "siblings": dict(siblings or {}),
+            "scratch": asdict(self.scratch),
         }
         line = f"{json.dumps(content)}\n".encode()
         try:
@@ -151,6 +155,7 @@ class Journal:
             # A last line without its end was being written when the lab was killed.
             lines = self.path.read_text().split("\n")[:-1] or [""]
             content = json.loads(lines[0])
+            self.scratch = Scratch.packed(content.get("scratch", {}))
             if content["boot_id"] != self._system.boot_id():
                 return None
             entries = [_unpack(item) for item in content["knobs"]]
@@ -189,16 +194,18 @@ class Journal:
 
 def left_behind(system: System) -> str | None:
     """Return what a killed lab may have left changed, or None."""
-    found = Journal(system).read()
+    journal = Journal(system)
+    found = journal.read()
+    data = [f"data of a server are in {folder}" for folder in journal.scratch.found()]
     if found is None:
-        return None
+        return "; ".join(data) or None
     _, entries = found
     changed = [
         legible(f"{entry.knob.label} is {value}, was {entry.original}")
         for entry in entries
         if not entry.untouched(value := entry.knob.read(system))
     ]
-    return "; ".join(changed) or "every knob is as it was"
+    return "; ".join([*(changed or ["every knob is as it was"]), *data])
 
 
 def hosts_left_behind(system: System) -> list[str]:
@@ -207,7 +214,7 @@ def hosts_left_behind(system: System) -> list[str]:
 
 
 def restore_left_behind(system: System) -> list[str]:
-    """Undo what a killed lab left: its processes and its knobs; return what was done.
+    """Undo what a killed lab left: processes, knobs, servers' data; return what was done.
 
     Raises:
         RestoreError: a knob could not be put back; the journal stays.
@@ -222,8 +229,9 @@ def restore_journal(system: System) -> list[str]:
     journal = Journal(system)
     found = journal.read()
     if found is None:
+        removed = journal.scratch.remove()
         journal.remove()
-        return []
+        return removed
     tag, entries = found
     try:
         killed = system.end_tagged(tag)
@@ -231,9 +239,10 @@ def restore_journal(system: System) -> list[str]:
         with contextlib.suppress(StoreError):  # the notes so far are then the ones that count
             journal.write(tag, entries)
         restored = restore(system, entries, journal)
+    removed = journal.scratch.remove()
     journal.remove()
     ended = [f"ended {killed} processes an earlier lab left running"] if killed else []
-    return [*ended, *restored.lines, *restored.foreign]
+    return [*ended, *restored.lines, *restored.foreign, *removed]
 
 
 @dataclass(frozen=True)

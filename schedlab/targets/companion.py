@@ -11,6 +11,7 @@ from schedlab.base.system import Launch, Running, System
 from schedlab.benchmarks import Command
 from schedlab.benchmarks.server import Ends, Place, Server
 from schedlab.settings.companion import Companion
+from schedlab.targets.last_words import last_words
 
 _POLL_SECONDS = 0.02
 _PORTS = 100
@@ -28,8 +29,10 @@ cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | {
 	done
 	exit 1
 }"""
-_MOST_WORDS = 600
-"""Bytes of a server's output that a message quotes."""
+_MOST_WORDS = 64 << 10
+"""Bytes at the end of a server's output among which it is looked for what to quote."""
+_SPEAKS_SECONDS = 0.3
+"""A server learns of the end of a process of its own a moment after its clients do."""
 
 
 def at_port(system: System, command: Command, folder: Path, ends: Ends) -> Command:
@@ -87,6 +90,7 @@ def serving(
             try:
                 yield child
             except IncompleteRun as error:
+                system.pause(_SPEAKS_SECONDS)
                 said = _printed(system, launch)  # what it says as we end it explains nothing
                 if not child.running():
                     raise IncompleteRun(f"{error}; the server {name} had ended") from error
@@ -179,9 +183,8 @@ def _last_words(launch: Launch, said: Mapping[Path, int]) -> str:
             end = said.get(file, file.stat().st_size)
             begin = max(end - _MOST_WORDS, 0)
             printed.seek(begin)
-            lines = printed.read(end - begin).decode(errors="replace").strip().splitlines()
-            if lines:
-                return " | ".join(line.strip() for line in lines[-3:])
+            if words := last_words(printed.read(end - begin).decode(errors="replace")):
+                return words
     return ""
 
 

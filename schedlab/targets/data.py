@@ -10,6 +10,7 @@ from schedlab.base.system import System
 from schedlab.benchmarks import Command
 from schedlab.benchmarks.server import ONE_MACHINE, Server
 from schedlab.kernels.progress import Watch
+from schedlab.settings.scratch import LOADED
 from schedlab.targets.companion import at_port, await_end, serving
 from schedlab.targets.stage import Stage, full_disk_said
 
@@ -25,7 +26,8 @@ class ServedData:
     ) -> None:
         """Load nothing yet; `results` is the folder of the runs."""
         self._system = system
-        self._folder = results / "data"
+        self._results = results
+        self._folder = results / LOADED
         self._env = env
         self._beside = beside
         self._watch = watch
@@ -49,21 +51,25 @@ class ServedData:
         server = command.server
         if server is None or server.data is None or (key := server.key()) in self._loaded:
             return
-        with (
-            self._watch.task(f"{server.name}: loading data"),
-            full_disk_said(self._system, self._folder),
-        ):
-            self._load(command, key)
+        folder = self._results / f"loading-{key}"
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            with (
+                self._watch.task(f"{server.name}: loading data"),
+                full_disk_said(self._system, self._results),
+            ):
+                self._load(command, folder, key)
+        finally:
+            shutil.rmtree(folder / server.data.scratch, ignore_errors=True)
+        shutil.rmtree(folder)
         self._loaded.add(key)
 
     def remove(self) -> None:
         """Remove all that was loaded."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _load(self, command: Command, key: str) -> None:
-        """Load data in a folder of their own, which stays where that fails."""
-        folder = self._folder / f"loading-{key}"
-        shutil.rmtree(folder, ignore_errors=True)
+    def _load(self, command: Command, folder: Path, key: str) -> None:
+        """Load data in a folder of their own; what programs print stays there if that fails."""
         with writing(folder):
             folder.mkdir(parents=True)
         command = at_port(self._system, command, folder, ONE_MACHINE)
@@ -93,7 +99,6 @@ class ServedData:
             ),
             "keep",
         )
-        shutil.rmtree(folder, ignore_errors=True)
 
     def _fill(
         self, server: Server, folder: Path, step: Callable[[tuple[str, ...], str], None]

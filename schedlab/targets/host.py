@@ -37,6 +37,7 @@ from schedlab.plan.targets import HOST
 from schedlab.result.record import RunRecord
 from schedlab.settings.journal import restore_journal
 from schedlab.settings.kinds import check_place
+from schedlab.settings.scratch import Scratch
 from schedlab.settings.setting import Around
 from schedlab.settings.switchboard import Switchboard
 from schedlab.settings.variant import Variant
@@ -45,6 +46,7 @@ from schedlab.targets.client import Asked, Client
 from schedlab.targets.companion import accompanied, at_port, serving
 from schedlab.targets.data import ServedData
 from schedlab.targets.disturbance import BusyWindow
+from schedlab.targets.last_words import last_words
 from schedlab.targets.platform import platform_table
 from schedlab.targets.stage import Stage, full_disk_said
 from schedlab.targets.target import Order, Session, folder_name
@@ -164,6 +166,8 @@ class HostTarget:
             notices = [f"before the start: {line}" for line in restore_journal(self._system)]
             switchboard = Switchboard(self._system, plan.variant)
             try:
+                scratch_names = [name for c in commands.values() for name in c.scratch]
+                switchboard.journal.scratch = Scratch.of(scratch, scratch_names)
                 switchboard.begin(tag)
                 _check_faces(plan, switchboard)
                 counters = choose(self._system, plan.counters)
@@ -378,7 +382,7 @@ class HostSession:
             )
         )
         if how := _went_wrong(exit_, command):
-            said = _text(output.with_suffix(".stderr.txt")).strip().rpartition("\n")[2].strip()
+            said = last_words(_text(output.with_suffix(".stderr.txt")), lines=1)
             raise IncompleteRun(
                 f"{what}: {shlex.join(argv)[:200]} {how}{f': {said[:200]}' if said else ''};"
                 f" its output is in {self._named(output)}.*"

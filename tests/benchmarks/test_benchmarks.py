@@ -12,7 +12,7 @@ from schedlab.base.errors import IncompleteRun, UsageError
 from schedlab.base.system import LocalSystem
 from schedlab.benchmarks import Case, Output, Tool, all_benchmarks, all_tools, find_benchmark
 from schedlab.benchmarks.benchmark import CPUS, Benchmark, Values
-from schedlab.benchmarks.latency import counted, percentile
+from schedlab.benchmarks.latency import HISTOGRAM, counted, percentile, percentiles
 from schedlab.benchmarks.server import CLIENT, Place
 from schedlab.importers.known import known_metric
 from schedlab.kernels.native import OWN
@@ -529,6 +529,11 @@ def test_pgbenchs_percentiles_are_those_of_its_threads_logs(
         "latency_p99": 990,
     }
     assert caveats == []
+    rows = [line.split(",") for line in (tmp_path / HISTOGRAM).read_text().splitlines()[1:]]
+    counts = {float(latency): int(count) for latency, count in rows}
+    assert sum(counts.values()) == 1000
+    kept = percentiles(counts)
+    assert {metric: found[metric] for metric in kept} == kept, "the log itself does not stay"
 
 
 @pytest.mark.parametrize(

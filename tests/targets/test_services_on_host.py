@@ -1,5 +1,6 @@
 """Benchmarks that need servers, a database or a kit, with small programs in the place of theirs."""
 
+import re
 import socket
 import subprocess
 import sys
@@ -292,9 +293,30 @@ def test_loading_that_fails_fails_the_run_and_keeps_what_was_said(
     [record] = runs(system, tmp_path, 1)
     assert record.status == "failed"
     assert record.error.startswith("loading data: sysbench oltp_read_only")
-    assert "ended with 7: no such table; its output is in raw/data" in record.error
+    said = re.search(r"ended with 7: no such table; its output is in (\S+)\.\*;", record.error)
+    assert said
+    assert (tmp_path / f"{said[1]}.stderr.txt").read_text() == "no such table\n"
+    assert not (tmp_path / said[1]).with_name("db").exists(), "the data themselves do not stay"
     assert record.error.endswith("the last words of mariadbd: ready for connections")
     assert not system.listens(23306)
+
+
+def test_a_disk_that_is_full_while_data_are_loaded_is_told(
+    tmp_path: Path, system: LocalSystem
+) -> None:
+    (tmp_path / "raw").mkdir()
+    mount = ("mount", "-t", "tmpfs", "-o", "size=1m", "schedlab-test", str(tmp_path / "raw"))
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("a small file system cannot be mounted here")
+    try:
+        load = "{ dd if=/dev/zero of=db/data/big bs=1k count=1200 status=none || exit 5; }"
+        install(tmp_path, **mariadb(tmp_path, load=load))
+        [record] = runs(system, tmp_path, 1)
+    finally:
+        subprocess.run(("umount", str(tmp_path / "raw")), check=True)
+    assert "loading data: sysbench" in record.error
+    assert "No space left on device" in record.error
+    assert record.error.endswith(f"the file system of {tmp_path / 'raw'} is full")
 
 
 def test_a_disk_that_is_full_in_mid_load_fails_the_run(tmp_path: Path, system: LocalSystem) -> None:
