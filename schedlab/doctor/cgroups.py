@@ -31,6 +31,17 @@ def tightest(system: System, controller: str, v2: str, v1: str) -> Limit | None:
     return min(found, key=lambda limit: _size(limit.value), default=None)
 
 
+def own_group(system: System) -> str | None:
+    """Return the folder of our group of version 2; None where it is not to be seen."""
+    mount = _mounts(system, "")[0]
+    for line in system.read_or("/proc/self/cgroup", "").splitlines():
+        number, _, rest = line.partition(":")
+        path = rest.partition(":")[2].strip("/")
+        if number == "0" and mount and ".." not in path.split("/"):
+            return f"{mount}/{path}".rstrip("/")
+    return None
+
+
 def _places(system: System, controller: str, v2: str, v1: str) -> Iterator[tuple[str, str]]:
     mounts = _mounts(system, controller)
     for line in system.read_or("/proc/self/cgroup", "").splitlines():

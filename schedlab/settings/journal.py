@@ -18,6 +18,7 @@ from schedlab.base.errors import KnobError, RestoreError, StoreError
 from schedlab.base.system import System, hosts_known
 from schedlab.base.system.durable import write_durably
 from schedlab.base.system.system import legible
+from schedlab.settings.groups import remove_group
 from schedlab.settings.knob import ChoiceKnob, FeatureKnob, FileKnob, Knob
 from schedlab.settings.scratch import Scratch
 from schedlab.settings.siblings import sibling_knob
@@ -70,6 +71,8 @@ class Journal:
         self.path = system.state_folder() / _FILE
         self.scratch = Scratch()
         """The folders of data that a lab leaves when it is killed."""
+        self.groups: list[str] = []
+        """The cgroups that it leaves."""
         self._descriptor: int | None = None
         self._entries: Sequence[Entry] = ()
         self._first_line = 0
@@ -94,6 +97,7 @@ class Journal:
             "knobs": [_pack(entry) for entry in entries],
             "siblings": dict(siblings or {}),
             "scratch": asdict(self.scratch),
+            "groups": self.groups,
         }
         line = f"{json.dumps(content)}\n".encode()
         try:
@@ -156,6 +160,7 @@ class Journal:
             lines = self.path.read_text().split("\n")[:-1] or [""]
             content = json.loads(lines[0])
             self.scratch = Scratch.packed(content.get("scratch", {}))
+            self.groups = [str(group) for group in content.get("groups", ())]
             if content["boot_id"] != self._system.boot_id():
                 return None
             entries = [_unpack(item) for item in content["knobs"]]
@@ -239,10 +244,24 @@ def restore_journal(system: System) -> list[str]:
         with contextlib.suppress(StoreError):  # the notes so far are then the ones that count
             journal.write(tag, entries)
         restored = restore(system, entries, journal)
-    removed = journal.scratch.remove()
+    removed = [*_remove_groups(system, journal.groups), *journal.scratch.remove()]
     journal.remove()
     ended = [f"ended {killed} processes an earlier lab left running"] if killed else []
     return [*ended, *restored.lines, *restored.foreign, *removed]
+
+
+def _remove_groups(system: System, groups: Sequence[str]) -> list[str]:
+    """Remove the cgroups that an earlier lab made; return a line on each."""
+    lines = []
+    for group in groups:
+        if system.exists(group):
+            try:
+                remove_group(system, group)
+            except OSError as error:
+                lines.append(f"{group}: the cgroup cannot be removed: {error.strerror}")
+            else:
+                lines.append(f"removed the cgroup {group}")
+    return lines
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from schedlab.benchmarks import Command
 from schedlab.benchmarks.server import Ends, Place, Server
 from schedlab.settings.companion import Companion
 from schedlab.targets.last_words import last_words
+from schedlab.targets.server_group import entering
 
 _POLL_SECONDS = 0.02
 _PORTS = 100
@@ -65,10 +66,11 @@ def serving(
     place: Path | None,
     env: dict[str, str],
     ends: bool = False,
+    group: str = "",
 ) -> Iterator[Running | None]:
     """Keep a benchmark's server running inside a `with` block, in `place` if that is given.
 
-    With `ends` the block has to end it.
+    With `ends` the block has to end it. It runs in the cgroup `group`, if that is given.
 
     Raises:
         HostError: it did not start to listen, or had ended before the block did.
@@ -76,7 +78,7 @@ def serving(
     if server is None:
         yield None
         return
-    name, launch = server.name, _launch(server.argv, raw / "server", env, place)
+    name, launch = server.name, _launch(entering(group, server.argv), raw / "server", env, place)
     said: Mapping[Path, int] = {}
     try:
         with system.beside(launch) as child:

@@ -4,7 +4,7 @@ import shlex
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -45,9 +45,10 @@ from schedlab.targets.alike import check_alike
 from schedlab.targets.client import Asked, Client
 from schedlab.targets.companion import accompanied, at_port, serving
 from schedlab.targets.data import ServedData
-from schedlab.targets.disturbance import BusyWindow
 from schedlab.targets.last_words import last_words
+from schedlab.targets.notices import busy_notice, notes, served
 from schedlab.targets.platform import platform_table
+from schedlab.targets.server_group import ServerGroups
 from schedlab.targets.stage import Stage, full_disk_said
 from schedlab.targets.target import Order, Session, folder_name
 from schedlab.targets.watching import Watched, counted_by_perf
@@ -57,8 +58,6 @@ _MOST_OUTPUT = 4 << 20
 
 _SWITCHES = "switches.data"
 """The file of a run in which perf records all switches, where they are asked for."""
-_BUSY_SHARE = 0.05
-_LOOK_BEFORE_START_SECONDS = 0.5
 
 
 class HostTarget:
@@ -168,6 +167,8 @@ class HostTarget:
             try:
                 scratch_names = [name for c in commands.values() for name in c.scratch]
                 switchboard.journal.scratch = Scratch.of(scratch, scratch_names)
+                groups = ServerGroups(self._system, tag, plan.variant)
+                switchboard.journal.groups = groups.places
                 switchboard.begin(tag)
                 _check_faces(plan, switchboard)
                 counters = choose(self._system, plan.counters)
@@ -180,12 +181,15 @@ class HostTarget:
                     )
                 notices += [f"not counted: {line}" for line in counters.missing]
                 cpus = self.machine().nr_cpus
-                notices += _notes(cases, commands)
-                notices += _served(plan.variant, commands)
-                notices += _busy_notice(self._system, cpus)
+                notices += notes(cases, commands)
+                notices += served(plan.variant, commands)
+                if any(command.server for command in commands.values()):
+                    groups.check()
+                    notices += groups.notices
+                notices += busy_notice(self._system, cpus)
                 session = HostSession(
                     *(self._system, plan, commands, switchboard, counters, tag, notices, cpus),
-                    *(scratch, self._watch, reached),
+                    *(scratch, self._watch, reached, groups),
                 )
                 try:
                     yield session
@@ -210,39 +214,6 @@ def named(
     return HostTarget(system(which), watch)
 
 
-def _notes(cases: Sequence[Case], commands: Mapping[str, Command]) -> list[str]:
-    """Return the notes of the commands, each note once with the cases it is for."""
-    by_note: dict[str, dict[str, None]] = {}
-    for case in cases:
-        if note := commands[case.label].note:
-            by_note.setdefault(note, {})[case.sweep or case.label] = None
-    return [f"{', '.join(labels)}: {note}" for note, labels in by_note.items()]
-
-
-def _served(variants: Sequence[Variant], commands: Mapping[str, Command]) -> Iterator[str]:
-    """Yield what a variant does not reach: a benchmark's server is started as it is."""
-    servers = [label for label, command in commands.items() if command.server]
-    for variant in variants if servers else ():
-        if variant.around.prefix or variant.around.env:
-            yield (
-                f"{variant.name}: prefix and env go with the benchmark's own command, not with its"
-                f" server ({', '.join(servers)})"
-            )
-
-
-def _busy_notice(system: System, cpus: int) -> list[str]:
-    """Return a notice if the machine is at work for others before the first run."""
-    window = BusyWindow(system, cpus)
-    system.pause(_LOOK_BEFORE_START_SECONDS)
-    share = window.others_share()
-    if share < _BUSY_SHARE:
-        return []
-    return [
-        f"this host was busy before the start: other work took {share:.0%} of its CPUs; "
-        "results will be noisy, or need many blocks"
-    ]
-
-
 class HostSession:
     """The host made ready for one plan."""
 
@@ -259,6 +230,7 @@ class HostSession:
         scratch: Path,
         watch: Watch,
         client: Client | None,
+        groups: ServerGroups,
     ) -> None:
         """Take what `HostTarget.open` has checked."""
         self.notices = notices
@@ -272,6 +244,7 @@ class HostSession:
         self._cpus = cpus
         self.data = ServedData(system, scratch, self._env, self._beside, watch)
         self._result = scratch
+        self._groups = groups
 
     def run(self, order: Order, raw: Path) -> RunRecord:
         """Set the variant, run the benchmark, count, read the result, put the host back."""
@@ -308,7 +281,10 @@ class HostSession:
                 here = Stage(self._system, folder, place)
                 self.data.copy(kept, here)
                 with (
-                    serving(self._system, command.server, folder, place, self._env) as server,
+                    self._group(command, order.variant) as group,
+                    serving(
+                        *(self._system, command.server, folder, place, self._env), group=group
+                    ) as server,
                     self._load_from(command, here) as stage,
                     self._torn_down(command, stage),
                 ):
@@ -326,6 +302,10 @@ class HostSession:
             self.notices += self._client.notices
             self._client.notices.clear()
         return record
+
+    def _group(self, command: Command, variant: Variant) -> AbstractContextManager[str]:
+        """Return what makes the cgroup of a run's server."""
+        return self._groups.made(variant.name) if command.server else nullcontext("")
 
     @contextmanager
     def _load_from(self, command: Command, here: Stage) -> Iterator[Stage]:

@@ -70,6 +70,14 @@ class LocalSystem(System):
             return False
         return True
 
+    def make_folder(self, path: str) -> None:
+        """Make a folder of the kernel's; OSError as the kernel says it."""
+        self.path(path).mkdir()
+
+    def remove_folder(self, path: str) -> None:
+        """Remove one; OSError as the kernel says it."""
+        self.path(path).rmdir()
+
     def exists(self, path: str) -> bool:
         """Return whether a file or folder is there."""
         try:

@@ -136,7 +136,19 @@ class RemoteSystem(System):
         place = shlex.quote(path)
         # Not the shell's own redirection: some shells keep the kernel's error to themselves.
         write = f"printf '%s\\n' {shlex.quote(text)} | dd of={place} bs=64k status=none"
-        answer = self.run(f"ls -d {place} >/dev/null && {write}")
+        self._refusing(f"ls -d {place} >/dev/null && {write}", path)
+
+    def make_folder(self, path: str) -> None:
+        """Make a folder of the kernel's."""
+        self._refusing(f"mkdir {shlex.quote(path)}", path)
+
+    def remove_folder(self, path: str) -> None:
+        """Remove one."""
+        self._refusing(f"rmdir {shlex.quote(path)}", path)
+
+    def _refusing(self, script: str, path: str) -> None:
+        """Run a script; OSError where it fails."""
+        answer = self.run(script)
         if answer.status:
             raise _refusal(answer, path)
 

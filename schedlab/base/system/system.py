@@ -60,6 +60,14 @@ class System(ABC):
         """Return whether a kernel file really opens for writing; permission bits do not say it."""
 
     @abstractmethod
+    def make_folder(self, path: str) -> None:
+        """Make a folder of the kernel's, such as a cgroup; OSError as the kernel says it."""
+
+    @abstractmethod
+    def remove_folder(self, path: str) -> None:
+        """Remove one; OSError as the kernel says it."""
+
+    @abstractmethod
     def exists(self, path: str) -> bool:
         """Return whether a file or folder is there."""
 

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BaseModel
 
 from schedlab.base.cpulist import format_cpulist, parse_cpulist
 from schedlab.base.errors import KnobError
@@ -122,7 +122,8 @@ class Cgroup(Setting[dict[str, str] | None]):
     example = "cgroup bench cpu.weight=50 'cpu.max=50000 100000'"
     toml = 'cgroup = { path = "bench", "cpu.weight" = 50, "cpu.max" = "50000 100000" }'
     help = (
-        "the benchmark runs in this cgroup (version 2), below the root, and these are written to"
+        "the benchmark runs in this cgroup (version 2), below the root, its server in one below"
+        " it, and these are written to"
         f" its files: {', '.join(_FILES)}. On a host the group must exist; a simulated one is made,"
         " with those above it"
     )
@@ -190,6 +191,12 @@ class _File(Simulated):
     def read_back(self, text: str) -> str:
         """Return the whole text."""
         return text
+
+
+def folder_of(variant: BaseModel) -> str:
+    """Return the folder of a variant's group; empty where it has none."""
+    value = Cgroup.of(variant)
+    return _folder(value) if value else ""
 
 
 def _files(value: Mapping[str, str]) -> list[tuple[str, str]]:
