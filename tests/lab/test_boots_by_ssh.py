@@ -35,6 +35,8 @@ class Box(FarHost):
         self.asked = folder / "asked"
         os.mkfifo(self.asked)
         self.comes_back = True
+        self.hangs: list[int] = []
+        """Which boots, by their number from 1 on, never come up."""
         self.wrong = 0
         """How many boots come back with another kernel."""
         self.boots: list[str] = []
@@ -49,7 +51,7 @@ class Box(FarHost):
         while release := self.asked.read_text().strip():
             self.boots.append(release)
             self.down()
-            if self.comes_back:
+            if self.comes_back and len(self.boots) not in self.hangs:
                 self._set("4.19.0" if self.wrong else release)
                 self.wrong = max(self.wrong - 1, 0)
                 self.up()
@@ -116,6 +118,24 @@ def test_a_host_that_never_comes_back_is_reported(box: Box, tmp_path: Path) -> N
     with pytest.raises(HostError, match=r"(?s)boot 1 of 4 .*not back after 1 s.*cannot be reached"):
         run_boots(series, 2, tmp_path / "series")
     assert (tmp_path / "switched").exists()
+
+
+def test_a_power_switch_brings_a_host_back_and_the_series_goes_on(box: Box, tmp_path: Path) -> None:
+    """The second boot hangs; the switch boots the kernel that was chosen."""
+    box.hangs = [2]
+    last, switched = tmp_path / "last", tmp_path / "switched"
+    series = plan(
+        box,
+        limit="8s",
+        reboot_command=f"echo $SCHEDLAB_KERNEL >{last}; cat {last} >{box.asked}",
+        power_command=f"echo $SCHEDLAB_HOST >>{switched}; cat {last} >{box.asked}",
+    )
+    with closing(run_boots(series, 2, tmp_path / "series")) as store:
+        assert [record.error for record in store.records()] == [""] * 4
+        assert len({boot.id for boot in store.boots}) == 4
+    assert switched.read_text() == f"{box.name}\n"
+    wanted = [OLD if variant.name == "old" else NEW for variant in boot_order(series, 2)]
+    assert box.boots == [*wanted[:2], *wanted[1:]]
 
 
 def test_a_host_that_reboots_by_itself_ends_the_plan_which_goes_on_with_that_boot(

@@ -14,7 +14,7 @@ from schedlab.plan.plan import Plan
 from schedlab.result.record import RunKey
 from schedlab.result.store import Store
 from schedlab.settings.variant import parse_variant
-from schedlab.targets.host import _served
+from schedlab.targets.notices import served
 from schedlab.targets.simulated.scenario import settings
 from schedlab.targets.target import folder_name
 from tests.helpers.command_line import Cli
@@ -299,12 +299,12 @@ def test_simulations_that_all_fail(lab: FakeLab, tmp_path: Path) -> None:
 
 
 def test_a_prefix_does_not_reach_the_server() -> None:
-    served = {"Netperf": Command("netperf", server=Server(("netserver",), 1)), "x": Command("x")}
+    commands = {"Netperf": Command("netperf", server=Server(("netserver",), 1)), "x": Command("x")}
     variants = [parse_variant(text) for text in ("base", "pinned: prefix taskset -c 0")]
-    [line] = _served(variants, served)
+    [line] = served(variants, commands)
     assert line.startswith("pinned: prefix and env go with the benchmark's own command")
     assert line.endswith("(Netperf)")
-    assert not list(_served(variants, {"x": Command("x")}))
+    assert not list(served(variants, {"x": Command("x")}))
 
 
 def test_one_file_by_two_names_is_set_once() -> None:
