@@ -83,7 +83,7 @@ _MAKE_USER = (
     ' postgres --single -D "$1" postgres'
 )
 _WAIT = (
-    'for i in $(seq 300); do pg_isready -q "$@" && exit; sleep 0.1; done;'
+    'for i in $(seq 300); do pg_isready -q -d postgres "$@" && exit; sleep 0.1; done;'
     ' echo "it takes no connections" >&2; exit 1'
 )
 """A server listens before it has read its log, and refuses connections until then."""
