@@ -275,6 +275,19 @@ def runs(
         ]
 
 
+def test_a_servers_shared_memory_is_its_own_and_goes_with_it() -> None:
+    """A killed PostgreSQL leaves a segment, which only the end of its namespace removes."""
+    if subprocess.run(("unshare", "--user", "--ipc", "true"), capture_output=True).returncode:
+        pytest.skip("no namespace can be made here")
+    where = ("readlink", "/proc/self/ns/ipc")
+    ours, its = (
+        subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+        for argv in (where, unprivileged(*where))
+    )
+    assert its.startswith("ipc:")
+    assert its != ours
+
+
 def test_data_are_loaded_once_and_every_run_has_a_copy(system: LocalSystem, tmp_path: Path) -> None:
     """The stand-in refuses data that an earlier run has changed."""
     install(tmp_path, **mariadb(tmp_path))
