@@ -169,7 +169,20 @@ def postgresql(transactions: str, clients: int, threads: int, scale: int, time: 
     }
     options = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
     folder = f"{_SCRATCH}/data"
-    init = ("initdb", "-D", folder, "-U", "postgres", "-A", "trust", "--no-locale", "-E", "UTF8")
+    # What it has made stays if it fails, so that a full disk is seen; we remove it.
+    init = (
+        "initdb",
+        "--no-clean",
+        "-D",
+        folder,
+        "-U",
+        "postgres",
+        "-A",
+        "trust",
+        "--no-locale",
+        "-E",
+        "UTF8",
+    )
     return Command(
         *(*load, "-T", str(time.whole_seconds)),
         *("-l", f"--log-prefix={_LOG}", f"--sampling-rate={share:.6g}", "postgres"),

@@ -39,6 +39,12 @@ def unprivileged(*argv: str) -> Argv:
     return ("sh", "-c", _AS_NOBODY, "sh", *argv)
 
 
+def without_wrapper(argv: Argv) -> Argv:
+    """Return a program as it is called, for a message: without what `unprivileged` puts before."""
+    before = unprivileged()
+    return argv[len(before) :] if argv[: len(before)] == before else argv
+
+
 @dataclass(frozen=True)
 class Ends:
     """The addresses that the machines at both ends of a benchmark's connections have."""

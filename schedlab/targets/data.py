@@ -14,6 +14,9 @@ from schedlab.settings.scratch import LOADED
 from schedlab.targets.companion import at_port, await_end, serving
 from schedlab.targets.stage import Stage, full_disk_said
 
+_SCARCE = 64 << 20
+"""Bytes in which few of a database's files fit: PostgreSQL writes its log in pieces of 16 MB."""
+
 Beside = Callable[[tuple[str, ...], str, str, Command, Stage], None]
 """Runs a program of a run's: its words, its name, what it is for, and where."""
 
@@ -56,7 +59,7 @@ class ServedData:
         try:
             with (
                 self._watch.task(f"{server.name}: loading data"),
-                full_disk_said(self._system, self._results),
+                full_disk_said(self._system, self._results, _SCARCE),
             ):
                 self._load(command, folder, key)
         finally:

@@ -23,7 +23,7 @@ from schedlab.base.system import Exit, Launch, LocalSystem, Running, System
 from schedlab.base.system.interrupt import uninterrupted
 from schedlab.base.system.process import TAG
 from schedlab.benchmarks import Case, Command, Output
-from schedlab.benchmarks.server import ONE_MACHINE
+from schedlab.benchmarks.server import ONE_MACHINE, without_wrapper
 from schedlab.benchmarks.tool import find_programs
 from schedlab.counters.choice import CounterChoice, choose
 from schedlab.counters.group import Unavailable
@@ -363,8 +363,9 @@ class HostSession:
         )
         if how := _went_wrong(exit_, command):
             said = last_words(_text(output.with_suffix(".stderr.txt")), lines=1)
+            shown = shlex.join(without_wrapper(argv))[:200]
             raise IncompleteRun(
-                f"{what}: {shlex.join(argv)[:200]} {how}{f': {said[:200]}' if said else ''};"
+                f"{what}: {shown} {how}{f': {said[:200]}' if said else ''};"
                 f" its output is in {self._named(output)}.*"
             )
 

@@ -24,8 +24,12 @@ class Stage:
 
 
 @contextmanager
-def full_disk_said(system: System, folder: Path) -> Iterator[None]:
-    """Add to what fails inside a `with` block that the disk of a run's folder is full, if it is."""
+def full_disk_said(system: System, folder: Path, scarce: int = 0) -> Iterator[None]:
+    """Add to what fails inside a `with` block that the disk of a run's folder is full, if it is.
+
+    What failed for lack of space may have been removed already; so it is said as well if fewer
+    bytes than `scarce` are left.
+    """
     try:
         yield
     except SystemLost:
@@ -39,4 +43,7 @@ def full_disk_said(system: System, folder: Path) -> Iterator[None]:
             free = where.free_bytes(folder)
             if free is not None and free < _FULL_BYTES:
                 raise type(error)(f"{error}; the file system {which} is full") from error
+            if free is not None and free < scarce:
+                left = f"has only {free >> 20} MB left"
+                raise type(error)(f"{error}; the file system {which} {left}") from error
         raise

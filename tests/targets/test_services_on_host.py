@@ -10,7 +10,7 @@ import pytest
 
 from schedlab.base.system import LocalSystem
 from schedlab.benchmarks import find_benchmark
-from schedlab.benchmarks.server import unprivileged
+from schedlab.benchmarks.server import unprivileged, without_wrapper
 from schedlab.plan.plan import Plan
 from schedlab.result.record import RunKey, RunRecord
 from schedlab.targets.host import HostTarget
@@ -286,6 +286,11 @@ def test_a_servers_shared_memory_is_its_own_and_goes_with_it() -> None:
     )
     assert its.startswith("ipc:")
     assert its != ours
+
+
+def test_a_program_is_named_as_it_is_called() -> None:
+    assert without_wrapper(unprivileged("initdb", "-D", "x")) == ("initdb", "-D", "x")
+    assert without_wrapper(("sh", "-c", "true")) == ("sh", "-c", "true")
 
 
 def test_data_are_loaded_once_and_every_run_has_a_copy(system: LocalSystem, tmp_path: Path) -> None:
