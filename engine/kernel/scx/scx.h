@@ -138,6 +138,7 @@ bool shim_ext_may_call(const char *kfunc, unsigned int operation, bool by_cid);
 #define SHIM_EXT_QUEUED_WAKEUP		8
 #define SHIM_EXT_BY_NODE		16	/* where there are several */
 #define SHIM_EXT_OWN_IDLE		32
+#define SHIM_EXT_IMMED			64
 u64 shim_ext_flags(unsigned int asked, bool has_nodes);	/* of those, what the tree has */
 bool shim_ext_reenqueues_anywhere(void);	/* scx_bpf_reenqueue_local() outside of cpu_release() */
 const char *shim_ext_name(void);

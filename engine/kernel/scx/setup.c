@@ -321,7 +321,7 @@ static const struct setup {
 	},
 	{
 		"beerland_ops", .siblings = true,
-		.flags = SHIM_EXT_ENQ_LAST | SHIM_EXT_EXITING | SHIM_EXT_MIGRATION_DISABLED | SHIM_EXT_QUEUED_WAKEUP | SHIM_EXT_BY_NODE,
+		.flags = SHIM_EXT_ENQ_LAST | SHIM_EXT_EXITING | SHIM_EXT_MIGRATION_DISABLED | SHIM_EXT_QUEUED_WAKEUP | SHIM_EXT_BY_NODE | SHIM_EXT_IMMED,
 		.values = {
 			{ "slice_ns", ms1 }, { "slice_lag", ms20 }, { "primary_all", yes }, { "smt_enabled", has_smt },
 			{ "numa_enabled", is_numa }, { "cpu_capacity", capacity, true },

@@ -170,6 +170,10 @@ u64 shim_ext_flags(unsigned int asked, bool has_nodes)
 	if (asked & SHIM_EXT_BY_NODE && has_nodes)
 		flags |= SCX_OPS_BUILTIN_IDLE_PER_NODE;
 #endif
+#ifdef TREE_HAS_EXT_CID
+	if (asked & SHIM_EXT_IMMED)
+		flags |= SCX_OPS_ALWAYS_ENQ_IMMED;
+#endif
 	return flags;
 }
 
