@@ -4,6 +4,8 @@ import re
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -319,35 +321,35 @@ def test_loading_that_fails_fails_the_run_and_keeps_what_was_said(
     assert not system.listens(23306)
 
 
-def test_a_disk_that_is_full_while_data_are_loaded_is_told(
-    tmp_path: Path, system: LocalSystem
-) -> None:
-    (tmp_path / "raw").mkdir()
-    mount = ("mount", "-t", "tmpfs", "-o", "size=1m", "schedlab-test", str(tmp_path / "raw"))
+@contextmanager
+def small_disk(at: Path, megabytes: int) -> Iterator[None]:
+    at.mkdir()
+    mount = ("mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "schedlab-test", str(at))
     if subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("a small file system cannot be mounted here")
     try:
+        yield
+    finally:
+        subprocess.run(("umount", str(at)), check=True)
+
+
+def test_a_disk_that_is_full_while_data_are_loaded_is_told(
+    tmp_path: Path, system: LocalSystem
+) -> None:
+    with small_disk(tmp_path / "raw", 1):
         load = "{ dd if=/dev/zero of=db/data/big bs=1k count=1200 status=none || exit 5; }"
         install(tmp_path, **mariadb(tmp_path, load=load))
         [record] = runs(system, tmp_path, 1)
-    finally:
-        subprocess.run(("umount", str(tmp_path / "raw")), check=True)
     assert "loading data: sysbench" in record.error
     assert record.error.endswith(f"the file system of {tmp_path / 'raw'} is full")
 
 
 def test_a_disk_that_is_full_in_mid_load_fails_the_run(tmp_path: Path, system: LocalSystem) -> None:
     """A file system of 2 MB: the data fit once, their copy does not."""
-    (tmp_path / "raw").mkdir()
-    mount = ("mount", "-t", "tmpfs", "-o", "size=2m", "schedlab-test", str(tmp_path / "raw"))
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("a small file system cannot be mounted here")
-    try:
+    with small_disk(tmp_path / "raw", 2):
         load = "dd if=/dev/zero of=db/data/big bs=1k count=1200 status=none"
         install(tmp_path, **mariadb(tmp_path, load=load))
         first, second = runs(system, tmp_path, 2)
-    finally:
-        subprocess.run(("umount", str(tmp_path / "raw")), check=True)
     for record in (first, second):
         assert record.status == "failed"
         assert "copying the data: cp -a" in record.error
@@ -359,21 +361,15 @@ def test_a_server_whose_disk_is_full_under_load_fails_the_run(
     tmp_path: Path, system: LocalSystem
 ) -> None:
     """The copy of the data fits, and what the server writes while it is asked does not."""
-    (tmp_path / "raw").mkdir()
-    mount = ("mount", "-t", "tmpfs", "-o", "size=2m", "schedlab-test", str(tmp_path / "raw"))
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("a small file system cannot be mounted here")
     ask = (
         'python3 -c \'import socket; there = socket.create_connection(("127.0.0.1", 23306));'
         ' there.send(b"w"); there.recv(1)[0]\''
     )
     asked = "kept = listening.accept()[0]; kept.recv(1) and "
     writes = asked + "open(data / 'log', 'wb').write(bytes(4 << 20))"
-    try:
+    with small_disk(tmp_path / "raw", 2):
         install(tmp_path, **mariadb(tmp_path, handle=writes, run=ask))
         [record] = runs(system, tmp_path, 1)
-    finally:
-        subprocess.run(("umount", str(tmp_path / "raw")), check=True)
     assert record.status == "failed"
     assert "No space left on device" in record.error
     assert record.error.endswith("MariaDB@base is full")
