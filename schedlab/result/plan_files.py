@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from schedlab.base.errors import StoreError, UsageError, writing
+from schedlab.base.errors import StoreError, UsageError, reading, writing
 from schedlab.base.printable import printable
 from schedlab.base.system.inside import inside
 from schedlab.base.validation import KeptData
@@ -107,7 +107,8 @@ def _encoded(text: str) -> bytes:
 
 
 def _text(file: Path) -> str:
-    return file.read_text(encoding="utf-8", errors="replace")
+    with reading(file, UsageError):
+        return file.read_text(encoding="utf-8", errors="replace")
 
 
 def _differences(before: str, now: str) -> Iterator[str]:

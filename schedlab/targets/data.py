@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from schedlab.base.errors import writing
+from schedlab.base.errors import UsageError, writing
 from schedlab.base.system import System
 from schedlab.benchmarks import Command
 from schedlab.benchmarks.server import ONE_MACHINE, Server
@@ -54,6 +54,10 @@ class ServedData:
         server = command.server
         if server is None or server.data is None or (key := server.key()) in self._loaded:
             return
+        if self._folder.is_symlink():
+            raise UsageError(
+                f"{self._folder}: is a link, below which no data are loaded; remove it."
+            )
         folder = self._results / f"loading-{key}"
         shutil.rmtree(folder, ignore_errors=True)
         try:

@@ -106,6 +106,16 @@ def test_a_changed_plan_of_a_sweep_is_refused(cli: Cli, target: str, tmp_path: P
     assert f"{kept}: has changed since this began:" in err
 
 
+def test_a_folder_in_place_of_the_plan_is_refused(cli: Cli, plan: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert cli("run", plan, "--output", out)[0] == 0
+    (out / "plan.toml").unlink()
+    (out / "plan.toml").mkdir()
+    status, _, err = cli("run", "--resume", out)
+    assert status == 2
+    assert f"{out / 'plan.toml'}: cannot be read" in err and "internal error" not in err
+
+
 def test_a_result_of_an_earlier_version_is_gone_on_with(
     cli: Cli, plan: Path, tmp_path: Path
 ) -> None:

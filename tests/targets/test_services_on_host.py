@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from schedlab.base.errors import UsageError
 from schedlab.base.system import LocalSystem
 from schedlab.benchmarks import find_benchmark
 from schedlab.benchmarks.server import unprivileged, without_wrapper
@@ -304,6 +305,16 @@ def test_data_are_loaded_once_and_every_run_has_a_copy(system: LocalSystem, tmp_
     assert len((tmp_path / "loaded").read_text().split()) == 1
     assert not (tmp_path / "raw/data").exists()
     assert not list((tmp_path / "raw").glob("*/db"))
+
+
+def test_no_data_are_loaded_through_a_link(system: LocalSystem, tmp_path: Path) -> None:
+    install(tmp_path, **mariadb(tmp_path))
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw/data").symlink_to(tmp_path / "precious")
+    with pytest.raises(UsageError, match="raw/data: is a link"):
+        runs(system, tmp_path, 1)
+    assert not list((tmp_path / "precious").iterdir())
 
 
 def test_loading_that_fails_fails_the_run_and_keeps_what_was_said(
