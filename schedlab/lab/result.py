@@ -112,7 +112,7 @@ def resume_plan(folder: Path, lab: Lab | None = None) -> Store:
 
 
 def say_changed(given: PlanGiven | None, goes_by: Path, lab: Lab) -> None:
-    """Say that the plan file a command named has changed since, and by which plan it goes on."""
+    """Say if the plan file a command named was edited since, and which plan the runs follow."""
     if given and (line := given.changed(goes_by)):
         lab.watcher.say(f"note: {line}")
 
@@ -198,7 +198,7 @@ def _platform(target: Target, plan: Plan, cases: list[Case]) -> dict[str, str]:
 
 
 def reopen(folder: Path, lab: Lab) -> Result:
-    """Open a result to go on with; refuse where its plan or the host is no longer the same.
+    """Open a result to continue it; refuse if its plan or the host has changed.
 
     The cases are those the result began with, whatever has become of the suite.
     """

@@ -12,7 +12,7 @@ _POLL_SECONDS = 0.02
 
 def remove_group(system: System, group: str) -> None:
     """End all that runs in a group of version 2, and remove it; OSError if it stays."""
-    with suppress(OSError):  # before Linux 5.14 there is no such file; the lab ends what it started
+    with suppress(OSError):  # the file came with Linux 5.14
         system.write(f"{group}/cgroup.kill", "1")
     deadline = time.monotonic() + _SECONDS
     while True:

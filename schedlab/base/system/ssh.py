@@ -272,7 +272,7 @@ class SshSystem(RemoteSystem):
             self._client.wait(0.5)  # one whose line is cut is about to say why
         _end_client(self._client)
         said = _last_words(self._words)
-        _end_line(self._client, self._words)
+        self._words.close()
         return said
 
 

@@ -70,7 +70,7 @@ _PINNED_WAKEUP = "9"
 _WAKEUP = 1
 """ENQUEUE_WAKEUP of these flags."""
 _ASLEEP = "0"
-"""stopping() of a task that is no longer runnable."""
+"""The argument runnable of stopping(), for a task that goes to sleep or ends."""
 _SHORTEST_SLEEP = 5_000_000
 """In nanoseconds: the script's own sleeps are longer."""
 _NONE = "none"
