@@ -21,6 +21,7 @@ CHROMIUM = "/usr/bin/chromium"
 TESTS = Path(__file__).parent
 LONGEST = (
     "engine/test_scx.py",
+    "engine/test_scx_programs.py",
     "targets/test_vm.py",
     "test_manual.py",
     "engine/test_limits.py",

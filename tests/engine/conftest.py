@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.helpers.engine import scx
 from tests.helpers.engine.simulator import OTHERS, SERIES, Simulator, build
 
 OTHERS_IN = {"test_basic", "test_cache_groups", "test_decisions", "test_determinism", "test_theory"}
@@ -55,3 +57,27 @@ def sim(series: str, tmp_path: Path) -> Simulator:
 def variant(tmp_path: Path) -> Callable[..., Simulator]:
     """Simulators of other builds: variant("6.12", OPT="-O3")."""
     return lambda series, **variables: Simulator(build(series, **variables), tmp_path)
+
+
+@pytest.fixture
+def of_tree(tmp_path: Path) -> scx.Made:
+    """The simulator with a scheduler of the tree."""
+    scx.need_schedulers(scx.SERIES)
+    return lambda name: scx.with_scheduler(tmp_path, scx.SERIES, name)
+
+
+@pytest.fixture
+def of_source(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, of_tree: scx.Made
+) -> scx.Made:
+    """The simulator with a scheduler whose enqueue() begins with some lines."""
+
+    def make(body: str) -> Simulator:
+        name = hashlib.sha256(body.encode()).hexdigest()[:8]
+        source = tmp_path_factory.getbasetemp() / name / "mini.bpf.c"
+        source.parent.mkdir(exist_ok=True)
+        if not source.exists():
+            source.write_text(scx.MINIMAL.replace("@BODY@", body))
+        return scx.with_scheduler(tmp_path, scx.SERIES, str(source))
+
+    return make

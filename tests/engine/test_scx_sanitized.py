@@ -4,12 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from schedlab.kernels.engine import SCHEDULERS
 from tests.engine.test_limits import sanitizers
-from tests.engine.test_scx import loaded
 from tests.helpers import builds
+from tests.helpers.engine.scx import loaded, need_schedulers
 from tests.helpers.engine.simulator import Json, Simulator
-from tests.helpers.kernel_source import kernel_source
 
 SERIES = "6.12"
 WRITES = """
@@ -45,8 +43,7 @@ SCX_OPS_DEFINE(writes_ops, .enqueue = (void *)writes_enqueue, .name = "writes");
 
 def test_a_write_beyond_a_value_a_global_array_or_the_stack_is_found(tmp_path: Path) -> None:
     """A scheduler that is right runs, and the same way twice; one that is not ends by its line."""
-    if not (kernel_source(SERIES) / SCHEDULERS).is_dir():
-        pytest.skip(f"the tree was unpacked without {SCHEDULERS}")
+    need_schedulers(SERIES)
     if sanitizers():
         pytest.skip(f"gcc has no AddressSanitizer: {sanitizers().splitlines()[0]}")
     (tmp_path / "writes.bpf.c").write_text(WRITES)
