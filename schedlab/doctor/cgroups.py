@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from schedlab.base.system import System
+from schedlab.settings.groups import mounts
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ def tightest(system: System, controller: str, v2: str, v1: str) -> Limit | None:
 
 def own_group(system: System) -> str | None:
     """Return the folder of our group of version 2; None where it is not to be seen."""
-    mount = _mounts(system, "")[0]
+    mount = mounts(system)[0]
     for line in system.read_or("/proc/self/cgroup", "").splitlines():
         number, _, rest = line.partition(":")
         path = rest.partition(":")[2].strip("/")
@@ -43,28 +44,14 @@ def own_group(system: System) -> str | None:
 
 
 def _places(system: System, controller: str, v2: str, v1: str) -> Iterator[tuple[str, str]]:
-    mounts = _mounts(system, controller)
+    version_2, version_1 = mounts(system, controller)
     for line in system.read_or("/proc/self/cgroup", "").splitlines():
         number, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
-        if number == "0" and mounts[0]:
-            yield from ((folder, v2) for folder in _upwards(mounts[0], path))
-        elif controller in controllers.split(",") and mounts[1]:
-            yield from ((folder, v1) for folder in _upwards(mounts[1], path))
-
-
-def _mounts(system: System, controller: str) -> tuple[str, str]:
-    """Return where version 2 and the controller's version 1 are mounted; empty where not."""
-    v2 = v1 = ""
-    for line in system.read_or("/proc/self/mounts", "").splitlines():
-        fields = line.split()
-        if len(fields) < 4:
-            continue
-        if fields[2] == "cgroup2":
-            v2 = v2 or fields[1]
-        elif fields[2] == "cgroup" and controller in fields[3].split(","):
-            v1 = v1 or fields[1]
-    return v2, v1
+        if number == "0" and version_2:
+            yield from ((folder, v2) for folder in _upwards(version_2, path))
+        elif controller in controllers.split(",") and version_1:
+            yield from ((folder, v1) for folder in _upwards(version_1, path))
 
 
 def _upwards(mount: str, path: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Removing a cgroup that the lab made: what is in it is ended first."""
+"""The host's cgroups: where they are mounted, and how one that the lab made is removed."""
 
 import time
 from contextlib import suppress
@@ -8,6 +8,20 @@ from schedlab.base.system import System
 _SECONDS = 5.0
 """How long what was killed may take to leave its group."""
 _POLL_SECONDS = 0.02
+
+
+def mounts(system: System, controller: str = "") -> tuple[str, str]:
+    """Return where version 2 and the controller's version 1 are mounted; empty where not."""
+    v2 = v1 = ""
+    for line in system.read_or("/proc/self/mounts", "").splitlines():
+        fields = line.split()
+        if len(fields) < 4:
+            continue
+        if fields[2] == "cgroup2":
+            v2 = v2 or fields[1]
+        elif fields[2] == "cgroup" and controller in fields[3].split(","):
+            v1 = v1 or fields[1]
+    return v2, v1
 
 
 def remove_group(system: System, group: str) -> None:

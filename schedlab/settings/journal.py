@@ -149,6 +149,29 @@ class Journal:
                 "\n  Every knob is as it was; delete the file."
             ) from error
 
+    def groups_left(self) -> list[str]:
+        """Return the cgroups of the lab that are there."""
+        return [group for group in self.groups if self._system.exists(group)]
+
+    def remove_groups(self) -> list[str]:
+        """Remove the lab's cgroups that are there; return a line on each.
+
+        Raises:
+            RestoreError: one could not be removed; all others were.
+        """
+        lines = []
+        failures = []
+        for group in self.groups_left():
+            try:
+                remove_group(self._system, group)
+            except OSError as error:
+                failures.append(f"{group}: the cgroup cannot be removed: {error.strerror}")
+            else:
+                lines.append(f"removed the cgroup {group}")
+        if failures:
+            raise RestoreError(_again(failures))
+        return lines
+
     def read(self) -> tuple[str, list[Entry]] | None:
         """Return the tag and entries, or None where there is no journal of this boot.
 
@@ -210,7 +233,8 @@ def left_behind(system: System) -> str | None:
         for entry in entries
         if not entry.untouched(value := entry.knob.read(system))
     ]
-    return "; ".join([*(changed or ["every knob is as it was"]), *data])
+    groups = [f"the cgroup {group} is there" for group in journal.groups_left()]
+    return "; ".join([*(changed or ["every knob is as it was"]), *groups, *data])
 
 
 def hosts_left_behind(system: System) -> list[str]:
@@ -244,24 +268,13 @@ def restore_journal(system: System) -> list[str]:
         with contextlib.suppress(StoreError):  # the notes so far are then the ones that count
             journal.write(tag, entries)
         restored = restore(system, entries, journal)
-    removed = [*_remove_groups(system, journal.groups), *journal.scratch.remove()]
+    try:
+        groups = journal.remove_groups()
+    finally:
+        data = journal.scratch.remove()
     journal.remove()
     ended = [f"ended {killed} processes an earlier lab left running"] if killed else []
-    return [*ended, *restored.lines, *restored.foreign, *removed]
-
-
-def _remove_groups(system: System, groups: Sequence[str]) -> list[str]:
-    """Remove the cgroups that an earlier lab made; return a line on each."""
-    lines = []
-    for group in groups:
-        if system.exists(group):
-            try:
-                remove_group(system, group)
-            except OSError as error:
-                lines.append(f"{group}: the cgroup cannot be removed: {error.strerror}")
-            else:
-                lines.append(f"removed the cgroup {group}")
-    return lines
+    return [*ended, *restored.lines, *restored.foreign, *groups, *data]
 
 
 @dataclass(frozen=True)
@@ -314,12 +327,16 @@ def restore(system: System, entries: Sequence[Entry], journal: Journal) -> Resto
             lines.append(legible(f"{entry.knob.path}: {found} -> {entry.original}"))
     _note_if_possible(journal)
     if failures:
-        raise RestoreError(
-            "not everything could be restored:\n  "
-            + legible("\n  ".join(failures.values()))
-            + "\n  `schedlab doctor --restore` tries again."
-        )
+        raise RestoreError(_again(list(failures.values())))
     return Restored(lines, foreign)
+
+
+def _again(failures: Sequence[str]) -> str:
+    return (
+        "not everything could be restored:\n  "
+        + legible("\n  ".join(failures))
+        + "\n  `schedlab doctor --restore` tries again."
+    )
 
 
 def _put_back(

@@ -112,9 +112,10 @@ class Switchboard:
         """Put everything back and forget the journal.
 
         Raises:
-            RestoreError: a knob could not be put back; the journal stays.
+            RestoreError: a knob could not be put back, or a cgroup not removed; the journal stays.
         """
         restore(self._system, self.entries, self.journal)
+        self.journal.remove_groups()
         self.journal.remove()
 
     @contextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 from schedlab.base.errors import UsageError, writing
 from schedlab.base.system import System
 from schedlab.benchmarks import Command
-from schedlab.benchmarks.server import ONE_MACHINE, Server
+from schedlab.benchmarks.server import ONE_MACHINE, Server, unprivileged
 from schedlab.kernels.progress import Watch
 from schedlab.settings.scratch import LOADED
 from schedlab.targets.companion import at_port, await_end, serving
@@ -16,6 +16,9 @@ from schedlab.targets.stage import Stage, full_disk_said
 
 _SCARCE = 64 << 20
 """Bytes in which few of a database's files fit: PostgreSQL writes its log in pieces of 16 MB."""
+
+_WRITABLE = 'p=$1; shift; while [ ! -e "$p" ]; do p=$(dirname "$p"); done; exec "$@" test -w "$p"'
+"""Whether who runs a program may write a folder, or the one it will be made in."""
 
 Beside = Callable[[tuple[str, ...], str, str, Command, Stage], None]
 """Runs a program of a run's: its words, its name, what it is for, and where."""
@@ -35,6 +38,18 @@ class ServedData:
         self._beside = beside
         self._watch = watch
         self._loaded: set[str] = set()
+
+    def check(self, server: Server) -> None:
+        """Refuse a folder that is closed to a server which does not run as root."""
+        wrapper = unprivileged()
+        if server.argv[: len(wrapper)] != wrapper:
+            return
+        place = self._system.lasting(self._folder)
+        if self._system.capture(("sh", "-c", _WRITABLE, "sh", place, *wrapper)).returncode:
+            raise UsageError(
+                f"{self._results.parent}: {server.name} does not run as root, and this folder, or"
+                " one above it, belongs to somebody else. Give --output a folder of your own."
+            )
 
     def copy(self, command: Command, stage: Stage) -> None:
         """Put a copy of a command's data into the folder of a run."""

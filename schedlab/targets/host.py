@@ -191,6 +191,9 @@ class HostTarget:
                     *(self._system, plan, commands, switchboard, counters, tag, notices, cpus),
                     *(scratch, self._watch, reached, groups),
                 )
+                for command in commands.values():
+                    if command.server:
+                        session.data.check(command.server)
                 try:
                     yield session
                 finally:

@@ -77,11 +77,11 @@ class ServerGroups:
 
     @contextmanager
     def _made(self, place: str) -> Iterator[None]:
-        self._system.make_folder(place)
         try:
+            self._system.make_folder(place)
             yield
         finally:
-            with uninterrupted(), suppress(OSError):
+            with uninterrupted(), suppress(OSError):  # the journal's end tries again
                 remove_group(self._system, place)
 
 

@@ -83,7 +83,7 @@ class Here(LocalSystem):
     def state_folder(self) -> Path:
         return self._state
 
-    def boot_id(self) -> str:
+    def boot_id(self: LocalSystem) -> str:
         return "another"
 
 
@@ -96,4 +96,5 @@ if __name__ == "__main__":
     schedlab.targets.host.system = lambda which="": Here(root)
     # The hosts that labs of other tests have left something on are none of this one's.
     LocalSystem.state_folder = lambda _: root / "state"  # type: ignore[method-assign]
+    LocalSystem.boot_id = Here.boot_id  # type: ignore[method-assign,assignment]
     main()

@@ -59,6 +59,14 @@ def test_a_changed_plan_of_the_users_is_said_and_not_taken(
     assert "has changed" in cli("run", "--resume", out, "--dry-run")[2]
 
 
+def test_a_value_of_another_type_is_another_value(cli: Cli, plan: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    edited(plan, "looks = [2]", "looks = [2]\nwarmup = 0")
+    assert cli("run", plan, "--output", out)[0] == 0
+    edited(plan, "warmup = 0", "warmup = false")
+    assert "blocks.warmup was 0, is False." in cli("run", "--resume", out)[2]
+
+
 def test_a_changed_plan_of_the_result_is_refused(cli: Cli, plan: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert cli("run", plan, "--output", out)[0] == 0

@@ -96,6 +96,16 @@ def test_what_a_host_has_not_is_asked_for(host: LocalSystem, text: str, why: str
         Switchboard(host, [parse_variant(f"v: cgroup {text}")])
 
 
+def test_where_version_2_is_mounted_elsewhere_its_place_is_named(host: LocalSystem) -> None:
+    mounts = host.path("/proc/self/mounts")
+    mounts.parent.mkdir(parents=True, exist_ok=True)
+    mounts.write_text("cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n")
+    with pytest.raises(KnobError, match=r"at /sys/fs/cgroup/unified here. Name it unified/other,"):
+        Switchboard(host, [parse_variant("v: cgroup other")])
+    with pytest.raises(KnobError, match=r"/unified/other is not there. Make the group first"):
+        Switchboard(host, [parse_variant("v: cgroup unified/other")])
+
+
 def test_the_benchmark_goes_into_it() -> None:
     found = parse_variant("v: cgroup bench").around
     assert found.prefix[:2] == ("sh", "-c")

@@ -1,5 +1,6 @@
 """A plan whose load comes from another machine: a daemon of our own on this one."""
 
+import json
 import os
 import shutil
 import signal
@@ -122,6 +123,7 @@ def test_nothing_runs_on_either_machine_after_a_stop(
     (tmp_path / "wait").touch()
     lab = start_lab(tmp_path, "run", plan(tmp_path, far), "--output", tmp_path / "result")
     wait_until((tmp_path / "asked").exists, "asked")
+    groups = json.loads((tmp_path / "state/journal.json").read_text().splitlines()[0])["groups"]
     lab.send_signal(how)
     lab.communicate(timeout=PATIENCE_SECONDS)
     if how == signal.SIGKILL:
@@ -130,6 +132,7 @@ def test_nothing_runs_on_either_machine_after_a_stop(
         _, errors = restoring.communicate(timeout=PATIENCE_SECONDS)
         assert restoring.returncode == 0, errors
     assert none_left(tmp_path)
+    assert not [group for group in groups if Path(group).exists()]
 
 
 def test_a_clients_journal_that_cannot_be_read_is_named(

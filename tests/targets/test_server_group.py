@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from schedlab.base.errors import RestoreError
 from schedlab.base.system import LocalSystem
 from schedlab.doctor.cgroups import own_group
 from schedlab.plan.plan import Plan
 from schedlab.result.record import RunKey, RunRecord
-from schedlab.settings.journal import restore_left_behind
+from schedlab.settings import journal
+from schedlab.settings.journal import left_behind, restore_left_behind
 from schedlab.settings.switchboard import Switchboard
 from schedlab.targets.host import HostTarget
 from schedlab.targets.server_group import ServerGroups
@@ -121,21 +123,62 @@ def test_the_group_is_below_the_one_of_its_variant(
     assert line.startswith("changed: prefix and env"), "the variant has env beside its group"
 
 
-def test_what_a_killed_lab_left_is_removed(system: LocalSystem) -> None:
+@pytest.fixture
+def board(system: LocalSystem) -> Switchboard:
+    """Begin a plan whose server's group is there; its end is the test's."""
+    board = Switchboard(system, [])
+    board.journal.groups = groups(system).places
+    board.begin(TAG)
+    system.make_folder(board.journal.groups[0])
+    return board
+
+
+def groups(system: LocalSystem) -> ServerGroups:
     variants = Plan.model_validate(
         {
             "benchmark": [{"name": "Redis"}],
             "variant": [{"name": "a"}, {"name": "b", "env": {"X": "1"}}],
         }
     ).variant
-    groups = ServerGroups(system, TAG, variants)
-    board = Switchboard(system, [])
-    board.journal.groups = groups.places
-    board.begin(TAG)
-    [place] = groups.places
-    system.make_folder(place)
+    return ServerGroups(system, TAG, variants)
+
+
+def test_what_a_killed_lab_left_is_removed(system: LocalSystem, board: Switchboard) -> None:
+    [place] = board.journal.groups
+    assert left_behind(system) == f"every knob is as it was; the cgroup {place} is there"
     assert restore_left_behind(system) == [f"removed the cgroup {place}"]
     assert not system.exists(place)
+    assert left_behind(system) is None
+
+
+def test_a_group_that_could_not_be_removed_is_told_and_tried_again(
+    system: LocalSystem, board: Switchboard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [place] = board.journal.groups
+    with monkeypatch.context() as busy:
+        busy.setattr(journal, "remove_group", refuse)
+        for again in (board.end, lambda: restore_left_behind(system)):
+            with pytest.raises(RestoreError, match="the cgroup cannot be removed: Read-only"):
+                again()
+    board.end()
+    assert not system.exists(place)
+    assert left_behind(system) is None
+
+
+def test_an_interrupt_while_a_group_is_made_leaves_none(
+    system: LocalSystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = LocalSystem.make_folder
+
+    def interrupted(system: LocalSystem, path: str) -> None:
+        made(system, path)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LocalSystem, "make_folder", interrupted)
+    ours = groups(system)
+    with pytest.raises(KeyboardInterrupt), ours.made("a"):
+        pass
+    assert not any(system.exists(place) for place in ours.places)
 
 
 def test_where_none_can_be_had_a_notice_says_so(

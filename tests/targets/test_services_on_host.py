@@ -1,6 +1,7 @@
 """Benchmarks that need servers, a database or a kit, with small programs in the place of theirs."""
 
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -448,3 +449,16 @@ def test_a_program_that_refuses_root_runs_as_nobody(system: LocalSystem, tmp_pat
     assert done.stdout == "nobody\n"
     assert (tmp_path / "closed/file").read_text() == "mine\n"
     assert (tmp_path / "closed/file").owner() == "root"
+
+
+@pytest.mark.skipif(not LocalSystem().is_root(), reason="an ordinary user needs no other")
+def test_a_folder_that_is_closed_to_a_server_is_refused(
+    system: LocalSystem, tmp_path: Path
+) -> None:
+    install(tmp_path, **mariadb(tmp_path))
+    theirs = tmp_path / "theirs"
+    theirs.mkdir(mode=0o700)
+    shutil.chown(theirs, 1)
+    with pytest.raises(UsageError, match="Give --output a folder of your own"):
+        runs(system, theirs / "result", 1)
+    assert not list(theirs.iterdir())

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel
 from schedlab.base.cpulist import format_cpulist, parse_cpulist
 from schedlab.base.errors import KnobError
 from schedlab.base.system import System
+from schedlab.settings.groups import mounts
 from schedlab.settings.knob import FileKnob, Knob
 from schedlab.settings.setting import Around, Setting, Simulated, because, setting
 from schedlab.settings.text import Value
@@ -152,10 +153,7 @@ class Cgroup(Setting[dict[str, str] | None]):
         if not value:
             return
         if not system.exists(f"{_folder(value)}/cgroup.procs"):
-            raise KnobError(
-                f"cgroup: {_folder(value)} is not there. Make the group first (version 2):"
-                f" mkdir {_folder(value)}"
-            )
+            raise KnobError(_missing(system, value[_PATH]))
         for name, wanted in _files(value):
             path = f"{_folder(value)}/{name}"
             if not system.exists(path):
@@ -205,6 +203,21 @@ def _files(value: Mapping[str, str]) -> list[tuple[str, str]]:
 
 def _folder(value: Mapping[str, str]) -> str:
     return f"{_CGROUPS}/{value[_PATH]}"
+
+
+def _missing(system: System, path: str) -> str:
+    """Return what is wrong with a path below which there is no group."""
+    root = mounts(system)[0] or _CGROUPS
+    below = root.removeprefix(_CGROUPS).strip("/")
+    if root.startswith(_CGROUPS) and below and path.partition("/")[0] != below:
+        return (
+            f"cgroup: {_CGROUPS}/{path} is no group of version 2, which is mounted at {root} here."
+            f" Name it {below}/{path}, and make it first: mkdir {root}/{path}"
+        )
+    return (
+        f"cgroup: {_CGROUPS}/{path} is not there. Make the group first (version 2):"
+        f" mkdir {_CGROUPS}/{path}"
+    )
 
 
 def _label(name: str) -> str:
