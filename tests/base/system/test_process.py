@@ -18,11 +18,17 @@ import pytest
 from schedlab.base.errors import HostError, Interrupted
 from schedlab.base.system import Exit, Launch, LocalSystem
 from schedlab.base.system.interrupt import STOPPING, stoppable, uninterrupted
-from schedlab.base.system.process import TAG, Child, end_tagged
+from schedlab.base.system.process import TAG, Child, end_descendants, end_tagged
 from tests.helpers.patience import PATIENCE_SECONDS, wait_until
 from tests.helpers.processes import is_alive
 
 SYSTEM = LocalSystem()
+
+
+@pytest.fixture(autouse=True)
+def alone() -> None:
+    """What an earlier test has left running is none of these tests'."""
+    end_descendants()
 
 
 def shell(
