@@ -112,6 +112,22 @@ static int source_line(const void *ip, char *text, size_t size)
 	return *text && *text != '?';
 }
 
+static void function_and_line(const void *function, const void *line, char *text, size_t size)
+{
+	unsigned long offset;
+	const char *name = symbol_of(function, &offset);
+	char where[300];
+
+	if (!source_line(line, where, sizeof(where)))
+		snprintf(where, sizeof(where), "%p", line);
+	snprintf(text, size, "%s() (%s)", name ?: "the scheduler", where);
+}
+
+void hw_scheduler_function(const void *function, char *text, unsigned long size)
+{
+	function_and_line(function, function, text, size);
+}
+
 /*
  * Frames from `frame` on; the innermost of the scheduler's is where it was, the outermost the
  * operation.
@@ -119,9 +135,6 @@ static int source_line(const void *ip, char *text, size_t size)
 void scheduler_place(void **frame, const void *ip, char *text, size_t size)
 {
 	const void *line = NULL, *operation = NULL;
-	unsigned long offset;
-	const char *name;
-	char where[300];
 
 	for (int i = 0; i < MOST_FRAMES; i++) {
 		if (in_scheduler(ip)) {
@@ -136,8 +149,6 @@ void scheduler_place(void **frame, const void *ip, char *text, size_t size)
 	*text = 0;
 	if (!operation)
 		return;
-	name = symbol_of(operation, &offset);
-	if (!source_line(line, where, sizeof(where)))
-		snprintf(where, sizeof(where), "%p", line);
-	snprintf(text, size, " in %s() (%s)", name ?: "the scheduler", where);
+	snprintf(text, size, " in ");
+	function_and_line(operation, line, text + 4, size - 4);
 }

@@ -501,6 +501,8 @@ void hw_end_run(const char *why, const char *more) __hw_noreturn __cold;
 /* Code of a BPF scheduler compiled natively: there dividing by zero gives 0. */
 void hw_scheduler_code(const void *begin, const void *end);
 const void *hw_function_of(const void *ip);	/* where it begins; NULL: unknown */
+/* "simple_enqueue() (scx_simple.bpf.c:77)", of a function's first address. */
+void hw_scheduler_function(const void *function, char *text, unsigned long size);
 /* With the operation and the line that called. */
 void hw_end_in_scheduler(const char *why) __hw_noreturn __cold;
 /* A sched_ext scheduler refuses a task that `comm` forks. */

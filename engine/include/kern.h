@@ -107,6 +107,7 @@ int kern_scx_load(void);		/* by a task, in simulated time: 0 or -errno */
 int kern_scx_is_loaded(void);
 const char *kern_scx_refused(void);
 void kern_scx_unload(void);		/* asked for from outside, done by a kworker */
+void kern_scx_look(void);		/* now and then: at whether its watchdog looks */
 const char *kern_scx_name(void);	/* under which the kernel runs the root, NULL: it does not */
 
 /* -------------------------------------------------------------- what it has counted, and checks */

@@ -58,4 +58,8 @@ int kern_scx_is_loaded(void)
 void kern_scx_unload(void)
 {
 }
+
+void kern_scx_look(void)
+{
+}
 #endif

@@ -15,6 +15,7 @@
 
 #define MAX_SEED	(1ULL << 53)	/* a double has every whole number up to here */
 #define LONGEST_UNLOADING (60 * SEC)
+#define LONGEST_LOADING	(60 * SEC)	/* and leaving after an error: twice what the kernel's watchdog waits */
 #define CHECK_INTERVAL	(5 * MSEC)	/* of simulated time, longer with very many tasks */
 
 static double host_now(clockid_t clock)
@@ -77,6 +78,28 @@ static int is_warm(void)
 	return origin && (scenario.until_settled ? steady_warm() : hw.clk >= origin + scenario.warmup);
 }
 
+/* Reading kernel files, or asking a CPU for something, is not part of the run. */
+static void stop_time(void)
+{
+	hw.live = 0;
+	hw.catch_up = HW_NEVER;
+}
+
+/* Nothing else ends a run that does not begin, or waits for the kernel to say why a scheduler failed. */
+static void check_scheduler(void)
+{
+	static simtime fine;
+
+	stop_time();
+	kern_scx_look();
+	hw.live = 1;
+	if (origin && !sched_ext_fails())
+		fine = hw.clk;
+	else if (hw.clk - fine > LONGEST_LOADING + (origin ? 0 : scenario.settle))
+		hw_end_run(origin ? "sched_ext: the scheduler has failed, and the kernel has not removed it in 60 s" :
+			   "sched_ext: with the scheduler, init has not come to start the workload in 60 s", NULL);
+}
+
 /* From warm-up to the end, with the invariants checked on the way. */
 static const char *run(void)
 {
@@ -116,6 +139,8 @@ static const char *run(void)
 		if (hw.clk >= next_check) {
 			kern_check();
 			instances_check();
+			if (scenario.scheduler)
+				check_scheduler();
 			next_check = hw.clk + CHECK_INTERVAL * (1 + tasks_started / 1000);
 		}
 		if (scenario.end_when_done && origin && !instances_running() && !sched_ext_fails())
@@ -126,13 +151,6 @@ static const char *run(void)
 		    !sched_ext_fails())
 			return "done";
 	}
-}
-
-/* Reading kernel files is not part of the run. */
-static void stop_time(void)
-{
-	hw.live = 0;
-	hw.catch_up = HW_NEVER;
 }
 
 /* A scheduler that ran well may still fail to let its tasks go. */

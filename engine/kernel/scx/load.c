@@ -193,19 +193,50 @@ static void begin_unloading(void *info)
 	schedule_work(&unloading);
 }
 
-void kern_scx_unload(void)
+/* An interrupt of the first CPU does it, as if another one had called it. */
+static void call(call_single_data_t *call)
 {
-	static call_single_data_t call = CSD_INIT(begin_unloading, NULL);
 	int cpu = cpumask_first(cpu_online_mask);
 
-	call.node.u_flags = CSD_FLAG_LOCK;
-	__smp_call_single_queue(cpu, &call.node.llist);
+	call->node.u_flags = CSD_FLAG_LOCK;
+	__smp_call_single_queue(cpu, &call->node.llist);
 	hw_interrupt(cpu, HW_CALL);
+}
+
+void kern_scx_unload(void)
+{
+	static call_single_data_t unloads = CSD_INIT(begin_unloading, NULL);
+
+	call(&unloads);
 	/*
 	 * 6.12 queues a balance callback when a deadline task changes its class, and takes the
 	 * runqueue's lock again before it has run.
 	 */
 	hw_survives_warning("rq_pin_lock");
+}
+
+static void tick(void *info)
+{
+	shim_ext_tick();
+}
+
+/*
+ * The kernel's watchdog is a work, whose kworker waits like all tasks for a scheduler that dispatches
+ * none. That it does not look is what the tick of any CPU looks at, and on a real machine one ticks
+ * sooner or later. Here all may be idle without a tick for ever, and time runs on.
+ */
+void kern_scx_look(void)
+{
+	static call_single_data_t ticks = CSD_INIT(tick, NULL);
+	static unsigned long looked;
+	static simtime since;
+
+	if (!shim_ext_name() || looked != shim_ext_watchdog_looked()) {
+		looked = shim_ext_watchdog_looked();
+		since = hw.clk;
+	} else if (hw.clk - since > jiffies_to_nsecs(shim_ext_longest_timeout) && !(ticks.node.u_flags & CSD_FLAG_LOCK)) {
+		call(&ticks);
+	}
 }
 
 /* The member of its operations for which it was not loaded; NULL: not for one. */
@@ -225,11 +256,11 @@ const char *kern_scx_name(void)
 }
 
 /* Why, in one line; below it where in the dump of the kernel. */
-void shim_scx_ended(const char *name, const char *reason, const char *msg, const char *dump)
+void shim_scx_ended(const char *name, const char *reason, const char *msg, const char *where, const char *dump)
 {
 	static char text[2048];
 
-	snprintf(text, sizeof(text), "sched_ext: BPF scheduler \"%s\" disabled (%s)%s%s", name, reason,
-		 msg && *msg ? ": " : "", msg && *msg ? msg : "");
+	snprintf(text, sizeof(text), "sched_ext: BPF scheduler \"%s\" disabled (%s)%s%s%s", name, reason,
+		 msg && *msg ? ": " : "", msg && *msg ? msg : "", where);
 	hw_end_run(text, dump);
 }

@@ -31,6 +31,7 @@ struct shim_map {
 	struct list_head by_use;	/* of an LRU hash */
 	raw_spinlock_t	lock;		/* of a queue */
 	unsigned int	used, head;
+	struct list_head messages;	/* of a ring buffer, in order, until its reader has them */
 	void		**slots;	/* by index, CPU or hash */
 };
 
@@ -109,7 +110,7 @@ extern char __start_scx_text[] __weak, __stop_scx_text[] __weak;
 
 /* access.c: time in the scheduler's code, and what it calls on its behalf */
 void shim_scx_charge(unsigned int ns);
-enum shim_scx_held { SHIM_SCX_RCU, SHIM_SCX_PREEMPTION, SHIM_SCX_LOCKS, SHIM_SCX_NR_HELD };
+enum shim_scx_held { SHIM_SCX_RCU, SHIM_SCX_PREEMPTION, SHIM_SCX_LOCKS, SHIM_SCX_MESSAGES, SHIM_SCX_NR_HELD };
 const void *shim_scx_operation_ip(void);	/* inside the function that the kernel called; NULL: a callback */
 void shim_scx_holds(enum shim_scx_held what, int change);	/* until it leaves the operation */
 void shim_scx_calls_back(void);		/* a function of the scheduler next, without a trampoline */
@@ -143,6 +144,9 @@ u64 shim_ext_flags(unsigned int asked, bool has_nodes);	/* of those, what the tr
 bool shim_ext_reenqueues_anywhere(void);	/* scx_bpf_reenqueue_local() outside of cpu_release() */
 const char *shim_ext_name(void);
 extern const u64 shim_ext_slice_ns;	/* by default */
+extern const unsigned int shim_ext_longest_timeout;	/* of the watchdog, in jiffies */
+unsigned long shim_ext_watchdog_looked(void);	/* when it last did */
+void shim_ext_tick(void);
 
 /*
  * memory.c: what the scheduler may read and write, an object with room between it and the next one
@@ -158,6 +162,13 @@ const char *shim_scx_line(const char *at);
 void shim_scx_free(void *object);
 void shim_scx_retire(void *object);	/* frees it later: who found it before may still read it */
 void shim_scx_check(const void *at, unsigned int size, bool write);
+
+/* No memory of a process is beyond. */
+#ifdef __aarch64__
+#define SHIM_SCX_ADDRESS_BITS	48
+#else
+#define SHIM_SCX_ADDRESS_BITS	47
+#endif
 
 /* Bytes of an object whose lines cost when CPUs share them. */
 #define SHIM_SCX_MOST_LINES	(1UL << 20)
@@ -176,6 +187,9 @@ struct shim_map *shim_scx_map(void *declared);
 /* NULL: of no array's. */
 void *shim_scx_value(const struct shim_map *m, const void *inside, u64 *index);
 
+/* messages.c */
+void shim_scx_make_ring(struct shim_map *m);
+
 /* lock.c, timer.c: of a value that goes */
 void shim_scx_lock_gone(u32 *word);
 void shim_scx_timer_gone(struct bpf_timer *timer);
@@ -189,6 +203,10 @@ int shim_scx_attach(void);
 /* load.c: one number of a variable that it may have, and how many there are */
 void shim_scx_put(const char *variable, unsigned int index, u64 number);
 unsigned int shim_scx_count(const char *variable);
-void shim_scx_ended(const char *name, const char *reason, const char *msg, const char *dump);
+/* `where`: the end of the sentence */
+void shim_scx_ended(const char *name, const char *reason, const char *msg, const char *where, const char *dump);
+
+/* stall.c: where the task is that did not come to run, as the end of a sentence, by the kernel's dump */
+const char *shim_scx_stall(const struct shim_scheduler *s, const char *msg, const char *dump);
 
 #endif

@@ -56,6 +56,7 @@ static bool shim_lists(const char *begin, const char *end)
 #include "scx/scx.h"
 
 const u64 shim_ext_slice_ns = SCX_SLICE_DFL;
+const unsigned int shim_ext_longest_timeout = SCX_WATCHDOG_MAX_TIMEOUT;
 
 #ifndef TREE_HAS_EXT_DEAD /* where sched_ext is one file, a declaration makes this kfunc local */
 void native_scx_bpf_kick_cpu(s32 cpu, u64 flags);
@@ -70,7 +71,9 @@ void shim_ext_exits(struct shim_scheduler *s, struct scx_exit_info *info)
 	if (s->own_exit)
 		s->own_exit(info);
 	if (info->kind != SCX_EXIT_UNREG)
-		shim_scx_ended(s->loaded->name, info->reason, info->msg, info->dump);
+		shim_scx_ended(s->loaded->name, info->reason, info->msg,
+			       info->kind == SCX_EXIT_ERROR_STALL ? shim_scx_stall(s, info->msg, info->dump) : "",
+			       info->dump);
 }
 
 #ifdef CONFIG_EXT_SUB_SCHED
@@ -130,25 +133,20 @@ static int take_members(struct sched_ext_ops *to, const struct sched_ext_ops *fr
 }
 
 /* Every CPU that becomes idle or busy writes these; trees since 6.15 can have them by node. */
-static void register_idle_mask(const struct cpumask *mask)
-{
-	shim_register_hot_mask(mask, mask);
-}
-
 static void register_idle_masks(void)
 {
 #ifdef TREE_HAS_EXT_DEAD
 	int node;
 
-	register_idle_mask(scx_idle_global_masks.cpu);
-	register_idle_mask(scx_idle_global_masks.smt);
+	shim_register_hot_mask(scx_idle_global_masks.cpu, scx_idle_global_masks.cpu);
+	shim_register_hot_mask(scx_idle_global_masks.smt, scx_idle_global_masks.smt);
 	for_each_node(node) {
-		register_idle_mask(scx_idle_node_masks[node]->cpu);
-		register_idle_mask(scx_idle_node_masks[node]->smt);
+		shim_register_hot_mask(scx_idle_node_masks[node]->cpu, scx_idle_node_masks[node]->cpu);
+		shim_register_hot_mask(scx_idle_node_masks[node]->smt, scx_idle_node_masks[node]->smt);
 	}
 #else
-	register_idle_mask(idle_masks.cpu);
-	register_idle_mask(idle_masks.smt);
+	shim_register_hot_mask(idle_masks.cpu, idle_masks.cpu);
+	shim_register_hot_mask(idle_masks.smt, idle_masks.smt);
 #endif
 }
 
@@ -265,6 +263,23 @@ static bool is_leaving(void)
 #else
 	return atomic_read(&scx_exit_kind) != SCX_EXIT_NONE;
 #endif
+}
+
+unsigned long shim_ext_watchdog_looked(void)
+{
+	return READ_ONCE(scx_watchdog_timestamp);
+}
+
+/* What the tick of any CPU does about sched_ext: among others it looks whether the watchdog is late. */
+void shim_ext_tick(void)
+{
+	struct rq *rq = this_rq();
+	struct rq_flags rf;
+
+	rq_lock_irqsave(rq, &rf);
+	update_rq_clock(rq);
+	scx_tick(rq);
+	rq_unlock_irqrestore(rq, &rf);
 }
 
 /* The name under which the kernel runs the root, as its sysfs file `ops` has it; NULL from its end on. */
