@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "inside.h"
 
+#define NEAR_NULL	4096	/* a member of a structure at address 0 */
 #define HANG_SECONDS	10	/* of CPU time without any event or progress of the boot */
 
 int hw_verbose;
@@ -263,6 +264,11 @@ static void watchdog(int sig, siginfo_t *info, void *context)
 	}
 }
 
+static const char *user_of(const void *ip)
+{
+	return in_scheduler(ip) ? "the scheduler uses" : "what the scheduler calls uses";
+}
+
 static void crashed(int sig, siginfo_t *info, void *context)
 {
 	void *ip = ip_of(context);
@@ -273,6 +279,11 @@ static void crashed(int sig, siginfo_t *info, void *context)
 	scheduler_place(frame_of(context), ip ?: caller_of(context), place, sizeof(place));
 	if (!ip && *place)
 		fprintf(stderr, "schedsim: the scheduler calls a kfunc that this kernel does not have%s\n", place);
+	else if (*place && info->si_code == SI_KERNEL)	/* whose address the host does not say */
+		fprintf(stderr, "schedsim: %s a wild pointer%s\n", user_of(ip), place);
+	else if (*place && (sig == SIGSEGV || sig == SIGBUS))
+		fprintf(stderr, "schedsim: %s %s%p%s\n", user_of(ip), (unsigned long)info->si_addr < NEAR_NULL ?
+			"a NULL pointer, address " : "the unmapped address ", info->si_addr, place);
 	else
 		fprintf(stderr, "schedsim: signal %d (%s) at address %p%s\n", sig, strsignal(sig), info->si_addr, place);
 	where(frame_of(context), ip ?: caller_of(context));

@@ -96,6 +96,31 @@ def test_a_known_scheduler_is_set_up_as_by_its_own_program(tmp_path: Path, of_tr
     assert "main.bpf.c: its program enable_sibling_cpu() answers 1 for CPU 5" in refused
 
 
+IMMEDIATE = """
+#include <scx/common.bpf.h>
+
+char _license[] SEC("license") = "GPL";
+
+void BPF_STRUCT_OPS(beerland_enqueue, struct task_struct *p, u64 enq_flags)
+{
+    if (enq_flags & SCX_ENQ_REENQ) scx_bpf_error("it comes back");
+    scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, SCX_SLICE_DFL, enq_flags);
+}
+
+SCX_OPS_DEFINE(beerland_ops, .enqueue = (void *)beerland_enqueue, .name = "beerland");
+"""
+
+
+def test_beerland_gets_tasks_back_that_do_not_run_at_once(tmp_path: Path) -> None:
+    """By a flag that its program sets, SCX_OPS_ALWAYS_ENQ_IMMED; another name has none."""
+    for name, said in (("beerland", "it comes back"), ("other", "")):
+        source = tmp_path / f"{name}.bpf.c"
+        source.write_text(IMMEDIATE.replace("beerland_ops", f"{name}_ops"))
+        done = with_scheduler(tmp_path, "7.3", str(source)).start("smp4", loaded(source.name))
+        assert (done.returncode == 0) == (not said)
+        assert said in done.stderr
+
+
 COSTS = ("bpf_op", "bpf_call", "bpf_hash", "bpf_storage", "bpf_blocks_per_1000")
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from schedlab.kernels import KernelError
-from tests.helpers.engine.scx import MINIMAL, Made, loaded, with_scheduler
+from tests.helpers.engine.scx import MINIMAL, PROGRAMS, Made, loaded, with_scheduler
+from tests.helpers.engine.simulator import Json
 
 WRONG = """
     u32 k = 1, none = 7;
@@ -45,6 +46,23 @@ WRONG = """
     if (wrong == 21) v = bpf_map_lookup_percpu_elem(&of_cpus, &k, 0), v[1] = 1;
     if (wrong == 22) bpf_rcu_read_unlock();
     if (wrong == 18 && v) bpf_snprintf((char *)v, 64, "%llu", &zero, sizeof(zero));
+    if (wrong == 23) deep(1);
+    if (wrong == 24) *(volatile u64 *)0xdeadbeef0000 = 1;
+    if (wrong == 25) total = *(volatile u64 *)0x10000000000;
+    if (wrong == 26) bpf_strncmp(NULL, 4, "abc");
+    if (wrong == 27) bpf_ringbuf_reserve(&told, 8, 0);
+    if (wrong == 28) bpf_ringbuf_submit(slots, 0);
+    if (wrong == 29) scx_bpf_dispatch((struct task_struct *)0xdeadbeef0000, 1, 1, 0);
+    if (wrong == 30 && !total++) {
+        struct kept one = {}, *here;
+        bpf_map_update_elem(&keeps, &k, &one, BPF_ANY);
+        here = bpf_map_lookup_elem(&keeps, &k);
+        if (here) {
+            bpf_timer_init(&here->timer, &keeps, 1);
+            bpf_timer_set_callback(&here->timer, rings);
+            bpf_timer_start(&here->timer, 1000000000, 0);
+        }
+    }
 """
 
 
@@ -54,22 +72,26 @@ WRONG = """
         (
             1,
             "the scheduler writes 8 bytes at offset 8 of a value of map counts, which has 8 bytes"
-            " in mini_enqueue() (mini.bpf.c:69)",
+            " in mini_enqueue() (mini.bpf.c:71)",
         ),
-        (2, "address 0: a NULL pointer in mini_enqueue() (mini.bpf.c:70)"),
+        (2, "address 0: a NULL pointer in mini_enqueue() (mini.bpf.c:72)"),
         (3, "no room of 3"),
-        (4, 'BPF scheduler "mini" disabled (runnable task stall'),
+        (
+            4,
+            "failed to run for 1.008s: mini_enqueue() (mini.bpf.c:67) got it and nothing"
+            " dispatched it since",
+        ),
         (
             5,
             "the scheduler does not come to an end: 33,554,432 pieces of code in one operation"
-            " in mini_enqueue() (mini.bpf.c:73)",
+            " in mini_enqueue() (mini.bpf.c:75)",
         ),
         (7, "comes with preemption off held 0 times and leaves with 1 in mini_enqueue()"),
-        (8, "the scheduler takes a spinlock that it holds in mini_enqueue() (mini.bpf.c:80)"),
+        (8, "the scheduler takes a spinlock that it holds in mini_enqueue() (mini.bpf.c:82)"),
         (9, "of task_struct: the kernel lets it write scx.slice, scx.dsq_vtime and scx.disallow"),
         (10, "and was freed in mini_enqueue() (mini.bpf.c:"),
         (11, "the scheduler releases a task that it did not acquire in mini_enqueue()"),
-        (12, "reads 8 bytes at address 0: a NULL pointer in mini_enqueue() (mini.bpf.c:89)"),
+        (12, "reads 8 bytes at address 0: a NULL pointer in mini_enqueue() (mini.bpf.c:91)"),
         (14, "the scheduler uses index 14 of an array of type 'u64 [2]' in mini_enqueue() (mini"),
         (15, "writes 8 bytes at address 0: a NULL pointer in mini_enqueue()"),
         (16, "the scheduler calls a kfunc that this kernel does not have in mini_enqueue() (mini"),
@@ -86,6 +108,16 @@ WRONG = """
         ),
         (22, "comes with RCU's read lock held 0 times and leaves with -1 in mini_enqueue()"),
         (13, "hard lockup: a CPU waits for another one with interrupts off"),
+        (23, "32 functions of its own in each other (BPF: 8) in mini_enqueue() (mini.bpf.c:12)"),
+        (24, "writes 8 bytes at the unmapped address 0xdeadbeef0000 in mini_enqueue() (mini"),
+        (25, "the scheduler uses the unmapped address 0x10000000000 in mini_enqueue() (mini"),
+        (26, "reads 4 bytes at address 0: a NULL pointer in mini_enqueue() (mini"),
+        (
+            27,
+            "comes with a message of a ring buffer held 0 times and leaves with 1 in mini_enqueue",
+        ),
+        (28, "what is no message that it has reserved in mini_enqueue() (mini.bpf.c:"),
+        (29, "what the scheduler calls uses a wild pointer in mini_enqueue() (mini.bpf.c:"),
     ],
     ids=[
         "beyond",
@@ -109,6 +141,13 @@ WRONG = """
         "per CPU",
         "unlock",
         "lockup",
+        "recursion",
+        "wild write",
+        "wild read",
+        "helper",
+        "reference",
+        "message",
+        "kfunc",
     ],
 )
 def test_what_the_scheduler_does_wrong_ends_the_run_by_name(
@@ -117,6 +156,92 @@ def test_what_the_scheduler_does_wrong_ends_the_run_by_name(
     scenario = {**loaded("mini.bpf.c", wrong=str(wrong)), "duration": "5s"}
     done = of_source(WRONG).start("smp4", scenario)
     assert done.returncode == 3, done.stderr
+    [line] = [line for line in done.stderr.splitlines() if line.startswith("schedsim: ")]
+    assert said in line
+
+
+def test_a_failure_that_the_kernel_does_not_come_to_handle_ends_the_run(of_source: Made) -> None:
+    """Its thread waits for real-time tasks, which nothing throttles, for ever."""
+    hog = {"policy": "fifo", "priority": 99, "count": 4, "program": [{"run": "1000s"}]}
+    scenario = {
+        **loaded("mini.bpf.c", wrong="30"),
+        "duration": "2s",
+        "knobs": {"/proc/sys/kernel/sched_rt_runtime_us": "-1"},
+        "tasks": [*PROGRAMS["tasks"], {"name": "hog", **hog}],
+    }
+    done = of_source(WRONG).start("smp4", scenario)
+    assert done.returncode == 3
+    assert "the scheduler has failed, and the kernel has not removed it in 60 s" in done.stderr
+
+
+NEVER = """
+#include <scx/common.bpf.h>
+
+char _license[] SEC("license") = "GPL";
+const volatile bool has_timer, has_queue, cancels;
+struct kept { struct bpf_timer timer; };
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __type(key, u32);
+    __type(value, struct kept);
+    __uint(max_entries, 1);
+} keeps SEC(".maps");
+
+static int rings(void *map, u32 *key, struct kept *value)
+{
+    if (cancels) scx_bpf_error("cancelling answers %ld", bpf_timer_cancel(&value->timer));
+    return bpf_timer_start(&value->timer, 10000000, 0);
+}
+
+s32 BPF_STRUCT_OPS(never_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
+{
+    return prev_cpu;
+}
+
+void BPF_STRUCT_OPS(never_enqueue, struct task_struct *p, u64 enq_flags)
+{
+    if (has_queue) scx_bpf_dispatch(p, 7, SCX_SLICE_DFL, enq_flags);
+}
+
+s32 BPF_STRUCT_OPS_SLEEPABLE(never_init)
+{
+    struct kept *value = bpf_map_lookup_elem(&keeps, &(u32){ 0 });
+
+    if (value && has_timer) {
+        bpf_timer_init(&value->timer, &keeps, CLOCK_MONOTONIC);
+        bpf_timer_set_callback(&value->timer, rings);
+        bpf_timer_start(&value->timer, 10000000, 0);
+    }
+    return scx_bpf_create_dsq(7, -1);
+}
+
+SCX_OPS_DEFINE(never_ops, .select_cpu = (void *)never_select_cpu,
+               .enqueue = (void *)never_enqueue, .init = (void *)never_init, .name = "never");
+"""
+
+
+@pytest.mark.parametrize(
+    ("tunables", "said"),
+    [
+        (
+            {},
+            "watchdog failed to check in for 30.020s; init[1] has waited for 29.996 s:"
+            " never_enqueue() (never.bpf.c:27) got it and nothing dispatched it since",
+        ),
+        ({"has_timer": "1"}, "nothing dispatched it since"),
+        ({"has_queue": "1"}, "queue 0x7, and there is no dispatch() that moves it to a CPU"),
+        ({"has_timer": "1", "cancels": "1"}, "cancelling answers -35"),
+    ],
+    ids=["nothing", "timer", "queue", "cancelled"],
+)
+def test_a_scheduler_that_lets_nobody_run_is_ended_by_the_kernels_watchdog(
+    tmp_path: Path, of_tree: Made, tunables: Json, said: str
+) -> None:
+    """Though init, and the watchdog itself, wait for it, and all CPUs are idle without ticks."""
+    (tmp_path / "never.bpf.c").write_text(NEVER)
+    done = of_tree(str(tmp_path / "never.bpf.c")).start("smp4", loaded("never.bpf.c", **tunables))
+    assert done.returncode == 3
     [line] = [line for line in done.stderr.splitlines() if line.startswith("schedsim: ")]
     assert said in line
 
@@ -146,6 +271,13 @@ LEGAL = """
     while ((number = bpf_iter_num_next(&it))) numbers += *number;
     bpf_iter_num_destroy(&it);
     if (numbers != 12) scx_bpf_error("numbers %d", numbers);
+    void *first = bpf_ringbuf_reserve(&told, 4072, 0), *second = bpf_ringbuf_reserve(&told, 8, 0);
+    if (!first || second || bpf_ringbuf_output(&told, slots, 8, 0) != -EAGAIN
+        || bpf_ringbuf_query(&told, 0) != 4080) scx_bpf_error("its buffer is not full");
+    if (second) bpf_ringbuf_discard(second, 0);
+    if (first) bpf_ringbuf_submit(first, 0);
+    if (bpf_ringbuf_query(&told, 0) || bpf_ringbuf_output(&told, slots, 8, 0)
+        || bpf_ringbuf_reserve(&told, 4096, 0)) scx_bpf_error("its reader does not read");
     for (i = 1; i < 4; i++) bpf_map_push_elem(&last, &i, BPF_EXIST);
     bpf_map_pop_elem(&last, &popped); if (popped != 2) scx_bpf_error("the oldest stays there");
     if (bpf_map_push_elem(&last, &i, 77) != -EINVAL) scx_bpf_error("flags");
@@ -255,8 +387,9 @@ def test_what_the_operations_ask_for_in_vain_is_refused(
     [
         ("__uint(type, 7); __type(key, u32); __uint(max_entries, 2);", "maps of type 7 (enum"),
         ("__uint(type, 1); __type(key, u32); __uint(max_entries, 2);", "not make it: value: miss"),
+        ("__uint(type, 27); __uint(max_entries, 6000);", "max_entries: bytes, a power of two of"),
     ],
-    ids=["kind", "value"],
+    ids=["kind", "value", "ring"],
 )
 def test_a_map_that_is_not_made_is_refused(
     tmp_path: Path, of_tree: Made, map_: str, said: str
@@ -286,14 +419,16 @@ def test_a_scheduler_of_some_tasks_is_refused(tmp_path: Path, of_tree: Made) -> 
         ("total = p->unheard_of;", "mini.bpf.c does not compile against"),
         (
             "extern void bpf_made_up(void) __ksym; bpf_made_up();",
-            "mini.bpf.c: calls bpf_made_up in mini_enqueue() (mini.bpf.c:66), which is not a"
+            "mini.bpf.c: calls bpf_made_up in mini_enqueue() (mini.bpf.c:68), which is not a"
             " function that this kernel or the simulator has for schedulers",
         ),
         ("not_declared(p);", "implicit declaration of function"),
-        ("volatile double half = p->pid; half /= 2;", "mini.bpf.c:66"),
-        ('asm volatile("goto +1");', "mini.bpf.c:66: no such instruction: `goto +1'"),
+        ("volatile double half = p->pid; half /= 2;", "mini.bpf.c:68"),
+        ('asm volatile("r1 = 5");', 'mini.bpf.c:68: "r1 = 5" is assembly, and schedulers are'),
+        ('} asm("nop"); void f(void) {', 'mini.bpf.c:68: "nop" is assembly, and schedulers are'),
+        ("volatile u64 a[1024] = {};", "mini.bpf.c:70: the frame size of "),
     ],
-    ids=["source", "kfunc", "implicit", "fraction", "assembly"],
+    ids=["source", "kfunc", "implicit", "fraction", "assembly", "file's assembly", "frame"],
 )
 def test_what_cannot_be_built_is_refused_by_name(of_source: Made, body: str, said: str) -> None:
     with pytest.raises(KernelError) as error:

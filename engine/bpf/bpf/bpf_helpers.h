@@ -167,6 +167,7 @@ void *bpf_ringbuf_reserve(void *map, u64 size, u64 flags);
 void bpf_ringbuf_submit(void *data, u64 flags);
 void bpf_ringbuf_discard(void *data, u64 flags);
 long bpf_ringbuf_output(void *map, void *data, u64 size, u64 flags);
+u64 bpf_ringbuf_query(void *map, u64 flags);
 void bpf_spin_lock(struct bpf_spin_lock *lock);
 void bpf_spin_unlock(struct bpf_spin_lock *lock);
 long bpf_timer_init(struct bpf_timer *timer, void *map, u64 flags);

@@ -17,6 +17,11 @@
 #define PS_TOGETHER	8000		/* charged at once: the clock counts nanoseconds */
 
 #define MOST_NESTED	16		/* operations, and callbacks in them */
+/*
+ * Functions of it in each other: the verifier lets eight (MAX_CALL_FRAMES), of which clang may have
+ * made one where gcc makes several.
+ */
+#define MOST_CALLS	32
 
 static struct {
 	unsigned int	blocks;		/* of the operation */
@@ -79,6 +84,9 @@ void native(func_entry)(void *caller)
 
 	if (caller >= (void *)__start_scx_text && caller < (void *)__stop_scx_text) {
 		code->depth++;
+		if (code->nested && code->nested <= MOST_NESTED &&
+		    code->depth - code->entered[code->nested - 1].depth > MOST_CALLS)
+			hw_end_in_scheduler("the scheduler calls more than 32 functions of its own in each other (BPF: 8)");
 		return;
 	}
 	if (code->nested < MOST_NESTED) {
@@ -107,7 +115,7 @@ static void check_held(const int *before, const int *after)
 {
 	static const char *const what[] = {
 		[SHIM_SCX_RCU] = "RCU's read lock", [SHIM_SCX_PREEMPTION] = "preemption off",
-		[SHIM_SCX_LOCKS] = "a spinlock",
+		[SHIM_SCX_LOCKS] = "a spinlock", [SHIM_SCX_MESSAGES] = "a message of a ring buffer",
 	};
 	static char text[100];
 	int i;

@@ -81,7 +81,7 @@ long native_bpf_get_current_comm(char *buf, u32 size)
 /* A pointer that leads nowhere reads as nothing, as a fault in a real kernel does. */
 static bool leads_nowhere(const void *from)
 {
-	return (unsigned long)from < PAGE_SIZE || (unsigned long)from >> 47;
+	return (unsigned long)from < PAGE_SIZE || (unsigned long)from >> SHIM_SCX_ADDRESS_BITS;
 }
 
 long native_bpf_probe_read_kernel(void *to, u32 size, const void *from)
@@ -125,6 +125,8 @@ long native_bpf_probe_read_str(char *to, u32 size, const char *from)
 
 long native_bpf_strncmp(const char *a, u32 size, const char *b)
 {
+	shim_scx_check(a, size, false);
+	shim_scx_check(b, 1, false);
 	return strncmp(a, b, size);
 }
 

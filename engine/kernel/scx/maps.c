@@ -44,7 +44,7 @@ static bool is_storage(const struct shim_map *m)
 	return m->type == BPF_MAP_TYPE_TASK_STORAGE || m->type == BPF_MAP_TYPE_CGRP_STORAGE;
 }
 
-/* Without values that a scheduler could look up: objects.c. */
+/* Without values that a scheduler could look up: messages.c. */
 static bool is_channel(const struct shim_map *m)
 {
 	return m->type == BPF_MAP_TYPE_RINGBUF || m->type == BPF_MAP_TYPE_PERF_EVENT_ARRAY;
@@ -154,6 +154,10 @@ static const char *wrong_in(const struct shim_map *m)
 			return "map_flags: BPF_F_NO_PREALLOC is missing";
 		return m->max_entries ? "max_entries: it has none" : m->key_size != 4 ? "key: of 4 bytes" : NULL;
 	}
+	if (m->type == BPF_MAP_TYPE_RINGBUF && (m->key_size || m->value_size))
+		return "key, value: a ring buffer has none";
+	if (m->type == BPF_MAP_TYPE_RINGBUF && (!is_power_of_2(m->max_entries) || m->max_entries % PAGE_SIZE))
+		return "max_entries: bytes, a power of two of at least 4096";
 	if (is_channel(m) || m->type == BPF_MAP_TYPE_ARENA)
 		return NULL;
 	if (!m->max_entries)
@@ -187,6 +191,8 @@ static void make(struct shim_map *m)
 		shim_scx_make_arena(m);
 		return;
 	}
+	if (m->type == BPF_MAP_TYPE_RINGBUF)
+		shim_scx_make_ring(m);
 	if (is_channel(m))
 		return;
 	m->slots = hw_zalloc(max(nr_slots(m), 1u) * sizeof(*m->slots), 64);
@@ -446,8 +452,11 @@ static void *stored(struct shim_map *m, const void *owner, const void *value, u6
 
 static long stored_no_more(struct shim_map *m, const void *owner)
 {
-	struct element **at = find(m, NULL, owner);
+	struct element **at;
 
+	if (!owner)
+		return -EINVAL;
+	at = find(m, NULL, owner);
 	if (!*at)
 		return -ENOENT;
 	drop(m, at);

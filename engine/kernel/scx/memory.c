@@ -244,6 +244,11 @@ void shim_scx_check(const void *p, unsigned int size, bool write)
 			 write ? "writes" : "reads", size, (long)at);
 		hw_end_in_scheduler(text);
 	}
+	if ((unsigned long)at >> SHIM_SCX_ADDRESS_BITS) {
+		snprintf(text, sizeof(text), "the scheduler %s %u bytes at the unmapped address %#lx",
+			 write ? "writes" : "reads", size, (unsigned long)at);
+		hw_end_in_scheduler(text);
+	}
 	if ((unsigned long)(at - range) >= RANGE || !range) {
 		if (!shim_scx_check_arena(at, size, write) && write)
 			check_kernel(at, size);

@@ -22,14 +22,18 @@ static struct timer **place(struct bpf_timer *timer)
 	return (struct timer **)timer;
 }
 
+static DEFINE_PER_CPU(struct timer *, running);
+
 static enum hrtimer_restart expired(struct hrtimer *hrtimer)
 {
 	struct timer *t = container_of(hrtimer, struct timer, hrtimer);
 
 	if (!t->value)
 		return HRTIMER_NORESTART;
+	this_cpu_write(running, t);
 	shim_scx_calls_back();
 	t->callback(t->map, &t->key, t->value);
+	this_cpu_write(running, NULL);
 	return HRTIMER_NORESTART;
 }
 
@@ -95,5 +99,9 @@ long native_bpf_timer_cancel(struct bpf_timer *timer)
 {
 	struct timer *t = *place(timer);
 
-	return t ? hrtimer_try_to_cancel(&t->hrtimer) == 1 : -EINVAL;
+	if (!t)
+		return -EINVAL;
+	if (this_cpu_read(running) == t)	/* its own callback would wait for itself */
+		return -EDEADLK;
+	return hrtimer_try_to_cancel(&t->hrtimer) == 1;
 }

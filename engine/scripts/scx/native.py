@@ -51,6 +51,10 @@ COMPILERS = ("__tsan_", "__sanitizer_", "__ubsan_", "__popcount", "__scx_bounds"
 """Names of what the compiler calls, or a header of ours; kfuncs may begin with `__` too."""
 SANITIZERS = {False: "thread", True: "address"}
 """Where AddressSanitizer looks at accesses, the simulator does not: they cost nothing then."""
+FRAMES = "-Werror=frame-larger-than=4096"
+"""BPF has 512 bytes for all functions that call each other, and lets eight do so. Native frames are
+larger, as variables that are never there together may each have a place: a function with more than
+eight times that is refused."""
 VARIABLES = {"runqueues": "runqueues", "cpufreq_cpu_data": "native_cpufreq_cpu_data"}
 """Of the kernel, that schedulers read, with what answers for each."""
 SPECIALS = {
@@ -69,6 +73,13 @@ MAPS = ".maps"
 PROGRAMS = r"syscall|\??tp_btf/sched_switch"
 """Sections of what its program runs or attaches; a question mark: only where it says so."""
 TUNABLE_SECTIONS = (".rodata", ".data", ".bss")
+_ASSEMBLY = re.compile(
+    r"\b(?:asm|__asm|__asm__)\b(?:\s|volatile|__volatile__|goto|inline)*\(\s*"
+    r'((?:"(?:\\.|[^"\\])*"\s*)+)'
+)
+_NO_ASSEMBLY = re.compile(r'(?:""\s*)*|"may_goto %l\[\w+\]"\s*|"\.macro may_goto .*"\s*')
+"""Barriers, and jumps of loops that the kernel bounds, as the count of pieces of code does here."""
+_PLACE = re.compile(r'^# (\d+) "([^"]*)".*$', re.MULTILINE)
 _SETTING = re.compile("CONFIG_|LINUX_KERNEL_VERSION$")
 """What libbpf would fill in from the kernel's configuration."""
 SIX = ", ".join(f"u64 {letter}" for letter in "abcdef")
@@ -91,6 +102,24 @@ def run(argv: list[str]) -> str:
 def essential(name: str) -> str:
     """Return a kfunc's name without its flavour: `foo___v2___compat` asks for `foo___v2`."""
     return name.rpartition("___")[0] or name
+
+
+def refuse_assembly(text: str) -> None:
+    """Look for assembly in a preprocessed source, where the native assembler would take some.
+
+    Raises:
+        Refused: there is some; says where.
+    """
+    for found in _ASSEMBLY.finditer(text):
+        if _NO_ASSEMBLY.fullmatch(found[1]):
+            continue
+        place = "the source"
+        for marker in _PLACE.finditer(text, 0, found.start()):
+            line = int(marker[1]) + text.count("\n", marker.end() + 1, found.start())
+            place = f"{Path(marker[2]).name}:{line}"
+        raise Refused(
+            f"{place}: {found[1].strip()} is assembly, and schedulers are compiled natively"
+        )
 
 
 def resolve(
@@ -380,9 +409,11 @@ class Made:
             seen = [
                 f"-fsanitize={SANITIZERS[given.sanitize]},bounds",
                 "-fsanitize-coverage=trace-pc",
+                FRAMES,
             ]
             preprocess = [given.cc, *given.flags.split(), "-E", str(source)]
             text = run(preprocess)
+            refuse_assembly(text)
             if (with_flavours := placed(text)) != text:
                 preprocessed = given.out / f"part{number}.i"
                 preprocessed.write_text(with_flavours)

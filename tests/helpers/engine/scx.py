@@ -29,6 +29,7 @@ enum policy { FIRST, SECOND = 5, LAST = -1 };
 const volatile enum policy policy;
 const volatile u64 maps = 77, programs;
 u64 slots[2], total; void bpf_preempt_disable(void) __ksym;
+static __noinline u64 deep(u64 n) { total += n; return deep(n + 1) + total; }
 
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
@@ -75,7 +76,8 @@ struct {
     __uint(type, BPF_MAP_TYPE_QUEUE);
     __type(value, u32);
     __uint(max_entries, 2);
-} last SEC(".maps");
+} last SEC(".maps"); struct {
+    __uint(type, BPF_MAP_TYPE_RINGBUF); __uint(max_entries, 4096); } told SEC(".maps");
 
 static long turn(u32 i, void *context) { return 0; }
 static long sums(void *map, u32 *key, u64 *value, u64 *sum) { *sum += *key + 1; return 0; }
