@@ -51,10 +51,10 @@ COMPILERS = ("__tsan_", "__sanitizer_", "__ubsan_", "__popcount", "__scx_bounds"
 """Names of what the compiler calls, or a header of ours; kfuncs may begin with `__` too."""
 SANITIZERS = {False: "thread", True: "address"}
 """Where AddressSanitizer looks at accesses, the simulator does not: they cost nothing then."""
-FRAMES = "-Werror=frame-larger-than=4096"
-"""BPF has 512 bytes for all functions that call each other, and lets eight do so. Native frames are
-larger, as variables that are never there together may each have a place: a function with more than
-eight times that is refused."""
+FRAMES = {False: ["-Werror=frame-larger-than=4096"], True: []}
+"""By whether AddressSanitizer makes them larger. BPF has 512 bytes for all functions that call each
+other, and lets eight do so. Native frames are larger, as variables that are never there together
+may each have a place: a function with more than eight times that is refused."""
 VARIABLES = {"runqueues": "runqueues", "cpufreq_cpu_data": "native_cpufreq_cpu_data"}
 """Of the kernel, that schedulers read, with what answers for each."""
 SPECIALS = {
@@ -409,7 +409,7 @@ class Made:
             seen = [
                 f"-fsanitize={SANITIZERS[given.sanitize]},bounds",
                 "-fsanitize-coverage=trace-pc",
-                FRAMES,
+                *FRAMES[given.sanitize],
             ]
             preprocess = [given.cc, *given.flags.split(), "-E", str(source)]
             text = run(preprocess)
