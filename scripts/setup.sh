@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 packages="linux-perf rt-tests sysbench dbench python3-venv gcc libc6-dev make libjansson-dev bc xz-utils"
 requirements="requirements.txt"
 if [ "$purpose" = test ]; then
-	packages="$packages chromium clang qemu-system-x86 busybox-static openssh-server rt-app"
+	packages="$packages chromium clang qemu-system-x86 busybox-static openssh-server rt-app trace-cmd"
 	packages="$packages gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static"
 	requirements="requirements-dev.txt"
 fi

@@ -7,6 +7,7 @@
 
 #define LONGEST_NAME	256
 #define LONGEST_PIECE	(100 * WL_USEC)
+#define FEWEST_WAITS	100	/* of which the 99th percentile is not the longest itself */
 #define SHARES		10000			/* of all work */
 #define FIRST_ENDED	500	/* of them: of tasks that have ended when the rate has been taken */
 
@@ -280,8 +281,10 @@ void rt_replay_report(const struct rt_app *app)
 	char name[2 * LONGEST_NAME];
 
 	wl_result("work rate", app->rate > 0 ? app->rate : rate(app), "CPUs");
-	if (wl_count(app->woken))
+	if (wl_count(app->woken) >= FEWEST_WAITS)
 		wl_result_latency("wakeup", app->woken);
+	else if (wl_count(app->woken))
+		wl_result("wakeup mean", wl_mean(app->woken) / WL_USEC, "us");
 	if (wl_count(app->answered))
 		wl_result_latency("request", app->answered);
 	for (const struct rt_class *c = app->classes; c; c = c->next) {

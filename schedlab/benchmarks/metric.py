@@ -20,7 +20,7 @@ SMALLEST, LARGEST = 1e-300, 1e300
 """Between these is every figure but zero, so that ratios and means of them are numbers too."""
 
 
-NONE_OF_IT = "nothing that it is taken of came to pass in this run"
+NONE_OF_IT = "nothing, or too little, that it is taken of came to pass in this run"
 """Why a run lacks an optional metric."""
 
 

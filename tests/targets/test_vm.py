@@ -24,6 +24,7 @@ from schedlab.plan.plan import BenchmarkEntry, Plan
 from schedlab.result.store import Store
 from schedlab.settings.variant import Variant, parse_variant
 from schedlab.targets.choice import opened_system
+from schedlab.targets.guest import kernel as guest_kernel
 from schedlab.targets.guest.guest import QEMU
 from schedlab.targets.guest.initramfs import Initramfs
 from schedlab.targets.guest.kernel import (
@@ -157,6 +158,17 @@ def test_a_package_that_the_user_gives_has_its_kernel(
         find_kernel(f"{tmp_path}/broken.deb", Watch())
     with pytest.raises(UsageError, match=r"none\.deb: there is no such kernel image"):
         variants_kernel("none.deb", Watch())
+
+
+def test_a_variants_series_without_a_boot_image_is_debians(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path))
+    debians = Kernel(tmp_path / "vmlinuz", "Debian's")
+    monkeypatch.setattr(guest_kernel, "find_kernel", lambda which, watch: debians)
+    assert variants_kernel("6.12", Watch()) == debians
+    with pytest.raises(KernelError, match="mine"):
+        variants_kernel("mine", Watch())
 
 
 def test_a_kernels_configuration_lies_where_libbpf_reads_it(

@@ -216,18 +216,13 @@ static bool read_call(const char *at, const char *end, struct line *l)
 	return false;
 }
 
-/* From the bracket before the CPU to the end of the line. */
-static bool read_rest(const char *bracket, const char *end, struct line *l)
+/* From behind the CPU to the end of the line; the flags may be missing. */
+static bool read_behind_cpu(const char *at, const char *end, struct line *l)
 {
-	struct part cpu = { bracket + 1, digits(bracket + 1, end, 6) };
-	const char *at = cpu.at + cpu.length, *flags, *next;
+	const char *flags, *next;
 
-	if (!cpu.length || end - at < 2 || at[0] != ']' || at[1] != ' ')
-		return false;
-	l->cpu = part_number(&cpu);
 	l->context = UNKNOWN;
 	l->side = NO_CALL;
-	at = skip_spaces(at + 1, end);
 	if (at < end && *at && strchr("dDbB.X", *at)) {
 		flags = at;
 		while (at < end && *at != ' ')
@@ -251,6 +246,18 @@ static bool read_rest(const char *bracket, const char *end, struct line *l)
 	l->text = (struct part){ at, end - at };
 	read_side(l);
 	return true;
+}
+
+/* From the bracket before the CPU to the end of the line. */
+static bool read_rest(const char *bracket, const char *end, struct line *l)
+{
+	struct part cpu = { bracket + 1, digits(bracket + 1, end, 6) };
+	const char *at = cpu.at + cpu.length;
+
+	if (!cpu.length || end - at < 2 || at[0] != ']' || at[1] != ' ')
+		return false;
+	l->cpu = part_number(&cpu);
+	return read_behind_cpu(skip_spaces(at + 1, end), end, l);
 }
 
 static const char *digits_before(const char *begin, const char *at)
@@ -286,8 +293,31 @@ static bool read_current(const char *begin, const char *bracket, struct line *l)
 	number = (struct part){ at, end - at };
 	if (!number.length || number.length > 9 || at - begin < 2)
 		return false;
+	if (at[-1] == '-' && at[-2] == ' ' && part_number(&number) == 1) {
+		l->current = ENDED;
+		return true;
+	}
 	l->current = part_number(&number);
 	return at[-1] == '-' || at[-1] == ' ';
+}
+
+/* The latency format of trace-cmd: the CPU has no brackets, and its flags follow at once. */
+static bool read_latency_format(const char *begin, const char *end, struct line *l)
+{
+	struct part number, cpu;
+
+	for (const char *at = begin; (at = memchr(at, '-', end - at)); at++) {
+		number = (struct part){ at + 1, digits(at + 1, end, 9) };
+		cpu.at = skip_spaces(number.at + number.length, end);
+		cpu.length = digits(cpu.at, end, 6);
+		if (at == begin || !number.length || cpu.at == number.at + number.length || !cpu.length)
+			continue;
+		l->current = part_number(&number);
+		l->cpu = part_number(&cpu);
+		if (read_behind_cpu(cpu.at + cpu.length, end, l) && l->context != UNKNOWN)
+			return true;
+	}
+	return false;
 }
 
 /* A task's name may have brackets too: the first ones count that fit. */
@@ -300,7 +330,7 @@ static bool read_line(const char *begin, const char *end, struct line *l)
 			return true;
 		bracket++;
 	}
-	return false;
+	return read_latency_format(begin, end, l);
 }
 
 static enum stop read_stop(const struct part *state)

@@ -62,6 +62,9 @@ enum stop { PREEMPTED = 0, SLEEP = 1, UNINTERRUPTIBLE = 2, DEAD = 3, OTHER = 4 }
 
 enum context { UNKNOWN = 0, TASK = 1, SOFTIRQ = 2, INTERRUPT = 3 };
 
+/* The current task, where perf prints -1 for one that has ended. */
+#define ENDED (-1)
+
 struct event {
 	int64_t ns;
 	int32_t cpu;

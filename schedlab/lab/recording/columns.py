@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.base.errors import UsageError
-from schedlab.lab.recording.events import DEFAULT_PRIORITY, Events, Numbers
+from schedlab.lab.recording.events import DEFAULT_PRIORITY, Events, Kind, Numbers
 
 EVENT = np.dtype(
     [
@@ -18,6 +18,7 @@ EVENT = np.dtype(
 """As tools/trace-text/trace-text.h has it."""
 MOST_EVENTS = 60_000_000
 """About 4 GB of columns and what sorting them takes."""
+_ENDED = -1
 _FARTHEST = 86_400 * 10**9
 """ns from the middle of the trace."""
 _EXACT = 1 << 53
@@ -88,6 +89,7 @@ class Columns:
             order = np.argsort(ns, kind="stable")
             in_order = (c[order] for c in (ns, cpu, kind, context, current, one, two, three))
             ns, cpu, kind, context, current, one, two, three = in_order
+        _name_ended(kind, cpu, two, current)
         return Events(
             *(ns, cpu, kind, context, current, one, two, three),
             names=self.names,
@@ -95,6 +97,20 @@ class Columns:
             earlier=self.earlier,
             notes=notes,
         )
+
+
+def _name_ended(
+    kind: NDArray[np.int8], cpu: Numbers, switched_to: Numbers, current: Numbers
+) -> None:
+    """Fill in the current task where the trace says that it has ended: the CPU's last one."""
+    ended = np.flatnonzero(current == _ENDED)
+    switches = np.flatnonzero(kind == Kind.SWITCH) if len(ended) else ended
+    for one in np.unique(cpu[ended]):
+        there = ended[cpu[ended] == one]
+        to = switches[cpu[switches] == one]
+        before = np.searchsorted(to, there) - 1
+        found = switched_to[to[np.maximum(before, 0)]] if len(to) else 0
+        current[there] = np.where(before >= 0, found, 0)
 
 
 def _goes_back(ns: Numbers, cpu: Numbers) -> tuple[int, int]:

@@ -40,7 +40,9 @@ def read_trace(path: Path) -> Events:
     if head.startswith(_PERF):
         pieces = perf_text(path)
     elif head.startswith(_TRACE_CMD):
-        pieces = _printed(("trace-cmd", "report", "-t", "-R", "-i", str(path)), "trace-cmd", path)
+        pieces = _printed(
+            ("trace-cmd", "report", "-t", "-N", "-l", "-i", str(path)), "trace-cmd", path
+        )
     elif head.startswith(_GZIP):
         pieces = _unpacked(path, cut)
     elif b"\0" in head and head.startswith(_PERFETTO):

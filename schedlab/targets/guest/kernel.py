@@ -8,6 +8,7 @@ from pathlib import Path
 from schedlab.base.data import is_path
 from schedlab.base.errors import UsageError
 from schedlab.base.system.system import natural
+from schedlab.kernels import KernelError
 from schedlab.kernels.boot_image import ImageBuilder
 from schedlab.kernels.cache import cache_folder
 from schedlab.kernels.debian import given_file, matching_packages, package_file
@@ -65,10 +66,15 @@ def built_kernel(name: str, watch: Watch) -> Kernel:
 
 
 def variants_kernel(name: str, watch: Watch) -> Kernel:
-    """Return the kernel that a variant names: a package, or what we built."""
+    """Return the kernel that a variant names: a package, what we built, or Debian's of a series."""
     if name.startswith(_PACKAGES) or name.endswith(PACKAGE):
         return find_kernel(name, watch)
-    return built_kernel(name, watch)
+    try:
+        return built_kernel(name, watch)
+    except KernelError:
+        if not _SERIES.fullmatch(name):
+            raise
+    return find_kernel(name, watch)
 
 
 def kernel_config(kernel: Kernel, watch: Watch) -> dict[str, Path]:

@@ -1,7 +1,9 @@
 """Reading traces as text: three tools' lines, and all that can be wrong with a file."""
 
+import gzip
 import os
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from schedlab.lab.recording.events import Context, Kind, Stop
 from schedlab.lab.recording.reading import read_trace
 from schedlab.lab.recording.text import read_text
 from tests.helpers.damage import damaged
+from tests.helpers.tool_output import TOOLS
 from tests.helpers.traces import (
     IDLE,
     TWO_TASKS,
@@ -88,6 +91,44 @@ def test_the_short_form_of_trace_cmd() -> None:
     events = read_text([text], "x")
     assert (events.one[0], events.two[0], events.three[0]) == (10, 0, Stop.SLEEP)
     assert events.ns[0] == 5_000_000_001
+
+
+def test_the_latency_format_of_trace_cmd_has_flags() -> None:
+    text = (
+        b"  <idle>-0       2dNs3.     9.318123953: sched_waking:         comm=a pid=31 prio=120\n"
+        b"my-app 1-10     12d.h2.     9.319293037: sched_waking:         comm=a pid=31 prio=120\n"
+        b"rcu_pree-15      2d..2.     9.319424882: sched_switch:  prev_comm=rcu_preempt prev_pid=15"
+        b" prev_prio=120 prev_state=I ==> next_comm=a next_pid=31 next_prio=120\n"
+    )
+    events = read_text([text], "x")
+    assert events.current.tolist() == [0, 10, 15]
+    assert events.cpu.tolist() == [2, 12, 2]
+    assert events.context.tolist() == [Context.SOFTIRQ, Context.INTERRUPT, Context.TASK]
+
+
+@pytest.mark.skipif(shutil.which("trace-cmd") is None, reason="trace-cmd is not installed")
+def test_a_trace_dat_is_read_with_its_flags(tmp_path: Path) -> None:
+    """Recorded in a guest: 60 messages each way between two tasks."""
+    file = tmp_path / "trace.dat"
+    file.write_bytes(gzip.decompress((TOOLS / "trace-cmd.dat.gz").read_bytes()))
+    events = read_trace(file)
+    pipe = {task for task, name in events.names.items() if name == "sched-pipe"}
+    woken = (events.kind == Kind.WAKING) & np.isin(events.one, list(pipe))
+    assert np.count_nonzero(woken & np.isin(events.current, list(pipe))) == 119
+    assert Context.SOFTIRQ in events.context[events.kind == Kind.WAKING].tolist()
+    assert not events.notes
+
+
+def test_the_task_that_perf_calls_ended_is_the_one_on_its_cpu() -> None:
+    events = read(
+        [
+            switch(10, 0, IDLE, "R", A),
+            switch(20, 1, IDLE, "R", B),
+            waking(30, 0, (":-1", -1), B),
+        ],
+        perf_script,
+    )
+    assert events.current.tolist()[2] == A[1]
 
 
 def test_pieces_may_end_anywhere() -> None:
