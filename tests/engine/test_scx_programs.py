@@ -222,25 +222,33 @@ SCX_OPS_DEFINE(never_ops, .select_cpu = (void *)never_select_cpu,
 
 
 @pytest.mark.parametrize(
-    ("tunables", "said"),
+    ("series", "tunables", "said"),
     [
         (
+            "6.12",
             {},
             "watchdog failed to check in for 30.020s; init[1] has waited for 29.996 s:"
             " never_enqueue() (never.bpf.c:27) got it and nothing dispatched it since",
         ),
-        ({"has_timer": "1"}, "nothing dispatched it since"),
-        ({"has_queue": "1"}, "queue 0x7, and there is no dispatch() that moves it to a CPU"),
-        ({"has_timer": "1", "cancels": "1"}, "cancelling answers -35"),
+        ("6.12", {"has_timer": "1"}, "nothing dispatched it since"),
+        (
+            "6.12",
+            {"has_queue": "1"},
+            "queue 0x7, and there is no dispatch() that moves it to a CPU",
+        ),
+        ("6.12", {"has_timer": "1", "cancels": "1"}, "cancelling answers -35"),
+        ("7.3", {}, "never_enqueue() (never.bpf.c:27) got it and nothing dispatched it since"),
     ],
-    ids=["nothing", "timer", "queue", "cancelled"],
+    ids=["nothing", "timer", "queue", "cancelled", "newer"],
 )
 def test_a_scheduler_that_lets_nobody_run_is_ended_by_the_kernels_watchdog(
-    tmp_path: Path, of_tree: Made, tunables: Json, said: str
+    tmp_path: Path, series: str, tunables: Json, said: str
 ) -> None:
     """Though init, and the watchdog itself, wait for it, and all CPUs are idle without ticks."""
-    (tmp_path / "never.bpf.c").write_text(NEVER)
-    done = of_tree(str(tmp_path / "never.bpf.c")).start("smp4", loaded("never.bpf.c", **tunables))
+    insert = "scx_bpf_dispatch" if series == "6.12" else "scx_bpf_dsq_insert"
+    (tmp_path / "never.bpf.c").write_text(NEVER.replace("scx_bpf_dispatch", insert))
+    sim = with_scheduler(tmp_path, series, str(tmp_path / "never.bpf.c"))
+    done = sim.start("smp4", loaded("never.bpf.c", **tunables))
     assert done.returncode == 3
     [line] = [line for line in done.stderr.splitlines() if line.startswith("schedsim: ")]
     assert said in line

@@ -16,7 +16,10 @@ struct waits {
 	u64		queue;
 };
 
-/* "  R busy4[5] -5292ms", newer trees with its scheduler before the time, and lines about it. */
+/*
+ * "  R busy4[5] -5292ms", and lines about it; newer trees have the task's scheduler before the time,
+ * with an asterisk if it is the one that ends.
+ */
 static bool read_task(const char *line, const char *end, struct waits *w)
 {
 	const char *name = line + 4, *bracket = NULL, *last = line, *at;
@@ -30,7 +33,7 @@ static bool read_task(const char *line, const char *end, struct waits *w)
 		if (*at == ' ')
 			last = at + 1;
 	}
-	if (!bracket || bracket - name + 2 > sizeof(w->name))
+	if (!bracket || bracket - name + 2 > sizeof(w->name) || (last > bracket + 2 && bracket[2] != '*'))
 		return false;
 	strscpy(w->name, name, bracket - name + 2);
 	strscpy(state, last, min_t(size_t, end - last - 1, sizeof(state)));	/* without "ms" */
