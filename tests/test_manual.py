@@ -32,7 +32,12 @@ PLACEHOLDERS = {
     "-w 8 -i 10,12,14 -a 16  ": "-w 1 -i 2,3 -a 4  ",
 }
 """What a reader puts in place of them."""
-LONG = {"runtime=8s": "runtime=20ms", "groups=2,loops=50": "groups=1,loops=9"}
+LONG = {
+    "runtime=8s": "runtime=20ms",
+    "groups=2,loops=50": "groups=1,loops=9",
+    "groups=2,loops=300": "groups=1,loops=9",
+    "groups=16,loops=100": "groups=1,loops=9",
+}
 """Sizes that take more than a moment; a small one shows that the command is right."""
 ELSEWHERE = {
     "schedlab kernel add --debian": "downloads; `make test` does it before the tests",

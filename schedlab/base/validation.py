@@ -51,7 +51,16 @@ def load_toml(path: Path, model: type[Model]) -> Model:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file; UsageError with file and line where it is not one."""
-    text = read_text(path, _MOST_BYTES)
+    return parse_toml(toml_text(path), path)
+
+
+def toml_text(path: Path) -> str:
+    """Read the text of a TOML file, whatever it is; UsageError where it cannot be read."""
+    return read_text(path, _MOST_BYTES)
+
+
+def parse_toml(text: str, path: Path) -> dict[str, Any]:
+    """Return what the text of a TOML file says; UsageError with file and line if it is not one."""
     if deep := _DEEP.search(text):
         # The time tomllib takes rises with the square of a key's parts.
         line = text.count("\n", 0, deep.start()) + 1

@@ -6,6 +6,7 @@ tell is left out of its file; docs/manual/machines.md describes every key.
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -23,7 +24,7 @@ from pydantic import (
 from schedlab.base.cpulist import format_cpulist, parse_cpulist
 from schedlab.base.data import known_names, machine_file
 from schedlab.base.errors import UsageError
-from schedlab.base.validation import Data, first_problem, load_toml
+from schedlab.base.validation import Data, first_problem, parse_toml, toml_text, validate
 from schedlab.machine import ledger, operations, shorthand, toml
 from schedlab.machine.ledger import Entry
 from schedlab.machine.levels import LEVELS, Level
@@ -429,7 +430,13 @@ _CYCLES = "cycles_1000"
 
 def load_machine(path: Path) -> Machine:
     """Read a machine's file; UsageError with the key path where it does not fit."""
-    machine = load_toml(path, Machine)
+    return _fitted(toml_text(path), path)
+
+
+@lru_cache(maxsize=64)
+def _fitted(text: str, path: Path) -> Machine:
+    """Return the machine of a file's text, whose checks take far longer than reading it."""
+    machine = validate(parse_toml(text, path), Machine, str(path))
     if _CYCLES in machine.cost:
         mhz = 1e6 / ledger.number(machine.cost[_CYCLES]) if machine.core is None else None
         instead = f"write [core] with mhz = {mhz:.0f} instead" if mhz else "core.mhz says it"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,13 @@ except ModuleNotFoundError as error:
     sys.exit(f"{error.name} is missing; use the lab's own Python, PYTHON=.venv/bin/python")
 
 
+@functools.cache
+def text(name: str) -> str:
+    """A machine under machines/ in JSON: reading its file takes longer than a short run of it."""
+    return json.dumps(description(load_machine(ROOT / "machines" / f"{name}.toml")))
+
+
 def machine(name: str) -> dict[str, Any]:
-    """A machine under machines/, to run or to change before use."""
-    return description(load_machine(ROOT / "machines" / f"{name}.toml"))
+    """The same, to run or to change before use."""
+    described: dict[str, Any] = json.loads(text(name))
+    return described

@@ -57,10 +57,10 @@ class Simulator:
 
     def machine(self, machine: str | Json) -> Path:
         """The machine's JSON form: a name under machines/, or the description itself."""
-        if isinstance(machine, str):
-            machine = described.machine(machine)
         path = self.scratch / f"machine{self.runs}.json"
-        path.write_text(json.dumps(machine))
+        path.write_text(
+            described.text(machine) if isinstance(machine, str) else json.dumps(machine)
+        )
         return path
 
     def start(
