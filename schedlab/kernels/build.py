@@ -7,6 +7,8 @@
 A build with patches takes every object the patches do not touch from the unpatched one, where there
 is one. The first build of a name does not make one for that: it would compile more, not less.
 A build without takes what reads nothing of a kernel from any other of the same compiler and engine.
+One that checks addresses takes the kernel's own objects, which it does not look into, from the
+plain one of its recipe.
 """
 
 import hashlib
@@ -151,7 +153,7 @@ class Builder:
                         self._make(unpatched, shown)
                     part = self._part(recipe, base, unpatched)
             if not recipe.patches:
-                part = self._with_base(part)
+                part = self._with_base(part, base)
             below: list[Part] = []
             if scheduler:
                 for each in scheduler.below:
@@ -314,18 +316,22 @@ class Builder:
             check_path(place, "Name another folder, e.g. in SCHEDLAB_CACHE.")
         return Part(objects, variables, recipe)
 
-    def _with_base(self, part: Part) -> Part:
+    def _with_base(self, part: Part, tree: Base) -> Part:
         """Return a part that takes objects from another build, if it has none and there is one.
 
-        One that counts lines or checks addresses has objects of its own, and gives none.
+        One that counts lines or checks addresses gives none. The latter takes those of its plain
+        recipe alone, whose generated headers come with them.
         """
-        if part.objects.exists() or self._instrumented:
+        if part.objects.exists() or self._coverage:
             return part
-        for mark in sorted((self.shelf.folder / "objects").glob(f"*/{_BY}")):
-            base = mark.parent
-            whole = (base / PROGRAM).exists() and not (base / _UNDER_WAY).exists()
-            if whole and mark.read_text() == self._by():
-                return replace(part, variables=part.variables | {"BASE": str(base)})
+        folders = sorted(mark.parent for mark in (self.shelf.folder / "objects").glob(f"*/{_BY}"))
+        if self._sanitize:
+            plain = Builder(self.shelf, self.engine, self.watch)
+            folders = [plain._part(part.recipe, tree, None).objects]
+        for folder in folders:
+            whole = (folder / PROGRAM).exists() and not (folder / _UNDER_WAY).exists()
+            if whole and (folder / _BY).exists() and (folder / _BY).read_text() == self._by():
+                return replace(part, variables=part.variables | {"BASE": str(folder)})
         return part
 
     def _with_scheduler(

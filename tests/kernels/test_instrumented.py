@@ -26,10 +26,13 @@ def makes(builder: Builder, objects: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("asked", ["sanitize", "coverage"])
-def test_they_take_no_objects_and_give_none(
+def test_they_give_no_objects_and_take_those_of_their_recipe_at_most(
     asked: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A plain simulator does not link with objects that call AddressSanitizer."""
+    """A plain simulator does not link with objects that call AddressSanitizer.
+
+    Generated headers of another configuration come with the kernel's objects.
+    """
     shelf, engine = Shelf(tmp_path), find_engine()
     objects = shelf.folder / "objects"
     core = tmp_path / "tree" / "kernel/sched/core.c"
@@ -47,7 +50,11 @@ def test_they_take_no_objects_and_give_none(
     )
     wanted = Part(objects / "wanted", {}, RECIPE)
     makes(instrumented, objects / "instrumented", monkeypatch)
-    assert "BASE" not in plain._with_base(wanted).variables
+    assert "BASE" not in plain._with_base(wanted, base).variables
     makes(plain, objects / "plain", monkeypatch)
-    assert plain._with_base(wanted).variables["BASE"] == str(objects / "plain")
-    assert "BASE" not in instrumented._with_base(wanted).variables
+    assert plain._with_base(wanted, base).variables["BASE"] == str(objects / "plain")
+    assert "BASE" not in instrumented._with_base(wanted, base).variables
+    own = plain.objects(RECIPE)
+    makes(plain, own, monkeypatch)
+    taken = instrumented._with_base(wanted, base).variables.get("BASE")
+    assert taken == (str(own) if asked == "sanitize" else None)
