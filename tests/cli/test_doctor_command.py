@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 
 from schedlab.base.errors import KnobError, SchedlabError
 from schedlab.base.system import LocalSystem
+from schedlab.base.system.system import System
 from schedlab.cli import doctor as command
-from schedlab.doctor import CHECKS, Finding, examine, load, possible
+from schedlab.doctor import CHECKS, Finding, examine, load, possible, tools
 from schedlab.machine.here import describe
 from tests.helpers import sysfs_tree
 
@@ -99,7 +101,24 @@ def test_a_failed_restore_is_for_main_to_print(monkeypatch: pytest.MonkeyPatch) 
     assert isinstance(run("--restore").exception, KnobError)
 
 
+@pytest.fixture(scope="module")
+def versions() -> Iterator[None]:
+    """Ask each of this host's programs for its version once: no machine's files change them."""
+    known: dict[tuple[str, ...], tuple[str, str]] = {}
+    ask = tools._version
+
+    def told(system: System, words: tuple[str, ...]) -> tuple[str, str]:
+        if words not in known:
+            known[words] = ask(system, words)
+        return known[words]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tools, "_version", told)
+        yield
+
+
 @pytest.mark.parametrize("name", ["recorded", "empty", *sysfs_tree.MACHINES])
+@pytest.mark.usefixtures("versions")
 def test_every_machine_can_be_examined(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,6 +135,7 @@ def test_every_machine_can_be_examined(
     assert before == sorted(str(path) for path in root.rglob("*")), "the doctor only reads"
 
 
+@pytest.mark.usefixtures("versions")
 @given(damage=st.lists(st.tuples(st.integers(0, 200), st.text(max_size=20)), max_size=8))
 @settings(
     max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

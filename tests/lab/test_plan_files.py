@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from schedlab.base.data import machine_file
 from schedlab.result.store import Store
 from tests.helpers.command_line import Cli
 from tests.helpers.emulated import emulated_host
+from tests.helpers.fake_engine import FakeLab
 
 PLAN = """
 aa = true
@@ -86,15 +88,17 @@ def test_a_changed_plan_of_the_result_is_refused(cli: Cli, plan: Path, tmp_path:
     assert kept.read_text() == before
 
 
-def test_a_changed_file_beside_the_plan_is_refused(cli: Cli, target: str, tmp_path: Path) -> None:
-    out, load = tmp_path / "out", tmp_path / "load.json"
-    load.write_text('{"tasks": {"a": {"loop": 1, "run": 1000}}, "global": {"duration": 1}}')
-    command = ("--target", "sim:smp4", "--workload", load, "--aa", "--blocks", 2)
-    assert cli("run", *command, "--output", out)[0] == 0
-    (out / "inputs" / load.name).write_text("{}")
-    status, _, err = cli("run", "--resume", out)
+def test_a_changed_file_beside_the_plan_is_refused(lab: FakeLab, tmp_path: Path) -> None:
+    out, machine = tmp_path / "out", tmp_path / "mine.toml"
+    machine.write_text(machine_file("smp4").read_text())
+    benchmark = ("--benchmark", "HackbenchPipeThreads:groups=1", "--aa", "--blocks", 2)
+    command = ("--target", f"sim:{machine}", *benchmark)
+    status, _, err = lab.call("run", *command, "--output", out)
+    assert status == 0, err
+    (out / "inputs" / machine.name).write_text("[topology]")
+    status, _, err = lab.call("run", "--resume", out)
     assert status == 2
-    assert f"has changed since this began: inputs/{load.name} is another file." in err
+    assert f"has changed since this began: inputs/{machine.name} is another file." in err
 
 
 def test_a_changed_plan_of_a_sweep_is_refused(cli: Cli, target: str, tmp_path: Path) -> None:
