@@ -20,15 +20,17 @@ CHROMIUM = "/usr/bin/chromium"
 
 TESTS = Path(__file__).parent
 LONGEST = (
-    "engine/test_scx.py",
-    "engine/test_scx_programs.py",
     "targets/test_vm.py",
-    "test_manual.py",
     "engine/test_limits.py",
-    "engine/test_switching.py",
+    "engine/test_scx.py",
+    "engine/test_arm64.py",
+    "test_manual.py",
     "engine/test_build.py",
     "engine/test_decisions.py",
-    "engine/test_arm64.py",
+    "engine/test_scx_below.py",
+    "engine/test_switching.py",
+    "engine/test_scx_programs.py",
+    "engine/test_scx_sanitized.py",
     "engine/test_steady_state.py",
     "lab/bisecting/test_bisect.py",
     "targets/test_ssh.py",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -51,12 +50,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture
 def sim(series: str, tmp_path: Path) -> Simulator:
     return Simulator(build(series), tmp_path)
-
-
-@pytest.fixture
-def variant(tmp_path: Path) -> Callable[..., Simulator]:
-    """Simulators of other builds: variant("6.12", OPT="-O3")."""
-    return lambda series, **variables: Simulator(build(series, **variables), tmp_path)
 
 
 @pytest.fixture

@@ -53,10 +53,10 @@ def patch(tmp_path: Path, tree: Path, file: str, pattern: str, replacement: str)
     return path
 
 
-def objects(series: str, **variables: str) -> Path:
+def objects(series: str, sanitize: bool = False) -> Path:
     """What make left of the build of a series."""
-    built = build(series, **variables)
-    return built.parent if variables else builds.objects(series)
+    _ = builds.sanitized(series) if sanitize else build(series)
+    return builds.objects(series, sanitize=sanitize)
 
 
 def patched_make(
@@ -66,16 +66,14 @@ def patched_make(
     file: str,
     pattern: str,
     replacement: str,
-    **variables: str,
+    sanitize: bool = False,
 ) -> tuple[Path, list[str]]:
     """schedsim with one substitution in one file, beside the build without it; what was compiled."""
-    tree, base = kernel_source(series), objects(series, **variables)
+    tree, base = kernel_source(series), objects(series, sanitize)
     change = patch(tmp_path, tree, file, pattern, replacement)
-    out = build_folder("-".join([series, name, *(f"{k}_{v}" for k, v in variables.items())]))
-    variables |= {"O": str(out), "KERNEL": str(tree), "PATCHES": str(change)}
-    if options := builds.options(series):
-        variables["CONFIG"] = " ".join(options)
-    done = make(BASE=str(base), **variables)
+    out = build_folder("-".join([series, name, *(["sanitized"] if sanitize else [])]))
+    variables = {"O": str(out), "KERNEL": str(tree), "PATCHES": str(change), "BASE": str(base)}
+    done = make(**variables, **builds.variables(series, sanitize=sanitize))
     assert done.returncode == 0, done.stdout + done.stderr
     return out / "schedsim", re.findall(r"CC \w+\s+(\S+)", done.stdout)
 
@@ -87,10 +85,10 @@ def patched_build(
     file: str,
     pattern: str,
     replacement: str,
-    **variables: str,
+    sanitize: bool = False,
 ) -> Path:
     """The same, without what was compiled."""
-    return patched_make(series, name, tmp_path, file, pattern, replacement, **variables)[0]
+    return patched_make(series, name, tmp_path, file, pattern, replacement, sanitize)[0]
 
 
 def test_the_line_of_the_idle_cpus_flags_is_paid_for_however_it_is_written(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from test_build import patched_build
 
+from tests.helpers import builds
 from tests.helpers.engine.simulator import Json, Simulator, build, machine, tasks
 
 BUSY: Json = {"run": "1ms"}
@@ -46,13 +47,13 @@ def series(kind: str) -> str:
 
 
 @pytest.fixture
-def variables(kind: str) -> dict[str, str]:
-    return {"SANITIZE": "1"} if "sanitized" in kind else {}
+def sanitized(kind: str) -> bool:
+    return "sanitized" in kind
 
 
 @pytest.fixture
-def sim(series: str, variables: dict[str, str], tmp_path: Path) -> Simulator:
-    return Simulator(build(series, **variables), tmp_path)
+def sim(series: str, sanitized: bool, tmp_path: Path) -> Simulator:
+    return Simulator(builds.sanitized(series) if sanitized else build(series), tmp_path)
 
 
 # ------------------------------------------------------------------ cgroup paths
@@ -138,7 +139,7 @@ def test_a_value_too_long_for_its_file(sim: Simulator) -> None:
     assert (done.returncode, "cpu.weight: Invalid argument" in done.stderr) == (2, True)
 
 
-def test_ten_thousand_cgroups(sim: Simulator, variables: dict[str, str]) -> None:
+def test_ten_thousand_cgroups(sim: Simulator, sanitized: bool) -> None:
     """A container host: each group has a task; memory grows with the number of groups."""
     peak = {}
     for count in (2500, 5000, 10_000):
@@ -172,7 +173,7 @@ def cycles(count: int, cpus: list[int]) -> list[Json]:
     ids=["10,000 times", "with an energy model"],
 )
 def test_cpus_go_off_and_on(
-    sim: Simulator, variables: dict[str, str], name: str, count: int, cpus: list[int]
+    sim: Simulator, sanitized: bool, name: str, count: int, cpus: list[int]
 ) -> None:
     """Nothing of the domains that are built anew each time stays behind."""
     scenario: Json = {"duration": f"{40 * count + 100}ms", "actions": cycles(count, cpus)}
@@ -182,7 +183,7 @@ def test_cpus_go_off_and_on(
     once = {"kind": "sched-pipe", "loop": 1}
     end = {"when": "workloads_done", "max_simulated": "1s"}
     planned = sim(name, scenario | {"workloads": [once], "end": end})
-    if not variables:  # under AddressSanitizer freed memory is kept back for a while
+    if not sanitized:  # under AddressSanitizer freed memory is kept back for a while
         assert result["engine"]["peak_kb"] < planned["engine"]["peak_kb"] + HUGE_PAGE_KB
 
 
@@ -453,7 +454,7 @@ def ran(trace: Path, name: str, begin: float, end: float) -> set[tuple[str, int]
     return {(task, cpu) for task, cpu, time in switches(trace, name) if begin <= time < end}
 
 
-def test_workqueues(series: str, variables: dict[str, str], tmp_path: Path) -> None:
+def test_workqueues(series: str, sanitized: bool, tmp_path: Path) -> None:
     """Works run on the CPU they are queued on, in kworkers that are bound while it is on-line."""
     binary = patched_build(
         series,
@@ -462,7 +463,7 @@ def test_workqueues(series: str, variables: dict[str, str], tmp_path: Path) -> N
         "kernel/sched/core.c",
         r"(\nvoid (?:sched|scheduler)_tick\(void\)\n\{(?:.*\n)*?)(.*sched_clock_tick\(\);\n)",
         QUEUES_WORK.replace("\\", r"\\") + r"\1\tqueue_works();\n\2",
-        **variables,
+        sanitized,
     )
     trace = tmp_path / "trace.txt"
     scenario: Json = {

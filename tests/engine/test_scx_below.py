@@ -76,7 +76,8 @@ def test_a_sub_scheduler_without_a_parent_for_it_is_refused(tmp_path: Path) -> N
     done = sim.start("smp4", {**scenario, "sched_ext": {"scheduler": "scx_simple.bpf.c"}})
     assert done.returncode != 0
     assert "the kernel does not load scx_qmap.bpf.c: Operation not supported" in done.stderr
-    sim = with_scheduler(tmp_path, "6.12", "qmap", "qmap")
-    done = sim.start("smp4", in_groups({"/a": "scx_qmap.bpf.c"}, 100))
+    sim = with_scheduler(tmp_path, "6.12", "simple", "simple")
+    scenario = in_groups({"/a": "scx_simple.bpf.c"}, 100)
+    done = sim.start("smp4", {**scenario, "sched_ext": {"scheduler": "scx_simple.bpf.c"}})
     assert done.returncode == 2
     assert "this kernel has no sub-schedulers of sched_ext; Linux has them from 7.3" in done.stderr

@@ -79,8 +79,8 @@ def patched(series: str) -> Path:
 
 
 def fully_preempted() -> Path:
-    """Return the simulator of 6.12 with full preemption and 1000 ticks a second."""
-    return build("6.12", name="6.12-full", hz=1000, preempt="full")
+    """Return the simulator of 6.12 with full preemption, 1000 ticks a second and sched_ext."""
+    return _with_options("6.12").program
 
 
 def of_few_ticks() -> Path:
@@ -152,27 +152,35 @@ def with_scheduler(series: str, wanted: str, *below: str) -> Path:
     return _with_options(series, wanted, below).program
 
 
-def sanitized(series: str, wanted: str) -> Path:
-    """Return a simulator with a scheduler, watched by AddressSanitizer."""
+@functools.cache
+def sanitized(series: str, wanted: str = "") -> Path:
+    """Return a simulator that AddressSanitizer watches, with a scheduler or none."""
     return _with_options(series, wanted, sanitize=True).program
 
 
 def _with_options(
     series: str, wanted: str = "", below: Sequence[str] = (), *, sanitize: bool = False
 ) -> Build:
-    """Return a build with sched_ext, of 7.3 with cpusets too: its tests share the objects."""
+    """Return a build with sched_ext and what else is tested in it: tests share the objects."""
     shelf = Shelf(CACHE)
     if series not in OF_ONE_BUILD:
         made(series)
-    recipe = _recipe_with_options(series)
+    recipe = _recipe_sanitized(series) if sanitize else _recipe_with_options(series)
     scheduler = hierarchy(wanted, below, shelf.base(series), None) if wanted else None
     return Builder(shelf, find_engine(), Watch(), sanitize=sanitize).build(recipe, scheduler)
 
 
 def _recipe_with_options(series: str) -> Recipe:
-    """Return the recipe of a build with sched_ext."""
-    options = (OPTION,) if series == "6.12" else (*CPUSETS, OPTION)
-    changed = {"name": f"{series}-options", "options": options}
+    """Return the recipe of a build with sched_ext, of 6.12 with full preemption beside it."""
+    more: dict[str, object] = {"options": (*CPUSETS, OPTION)}
+    if series == "6.12":
+        more = {"options": (OPTION,), "hz": 1000, "preempt": "full"}
+    return _base(series).plain.model_copy(update={"name": f"{series}-options", **more})
+
+
+def _recipe_sanitized(series: str) -> Recipe:
+    """Return the recipe of what AddressSanitizer watches: a plain build with sched_ext."""
+    changed = {"name": f"{series}-sanitized", "options": (OPTION,)}
     return _base(series).plain.model_copy(update=changed)
 
 
@@ -185,13 +193,20 @@ def _base(series: str) -> Base:
     return plain
 
 
-def objects(name: str) -> Path:
+def objects(name: str, *, sanitize: bool = False) -> Path:
     """Return the folder of what make left of a build: of a series, or of a name on the shelf."""
     shelf = Shelf(CACHE)
-    recipe = _recipe_with_options(name) if name in OF_ONE_BUILD else shelf.recipe(name)
-    return Builder(shelf, find_engine(), Watch()).objects(recipe)
+    if sanitize:
+        recipe = _recipe_sanitized(name)
+    else:
+        recipe = _recipe_with_options(name) if name in OF_ONE_BUILD else shelf.recipe(name)
+    return Builder(shelf, find_engine(), Watch(), sanitize=sanitize).objects(recipe)
 
 
-def options(series: str) -> tuple[str, ...]:
-    """Return how the usual build of a series is configured, as make's CONFIG has it."""
-    return _recipe_with_options(series).options if series in OF_ONE_BUILD else ()
+def variables(series: str, *, sanitize: bool = False) -> dict[str, str]:
+    """Return how make is told to configure the usual build of a series, or the sanitized one."""
+    if not sanitize and series not in OF_ONE_BUILD:
+        return {}
+    recipe = _recipe_sanitized(series) if sanitize else _recipe_with_options(series)
+    told = {"HZ": str(recipe.hz), "PREEMPT": recipe.preempt, "CONFIG": " ".join(recipe.options)}
+    return told | ({"SANITIZE": "1"} if sanitize else {})

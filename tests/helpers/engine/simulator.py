@@ -38,9 +38,6 @@ def build(series: str, **variables: str) -> Path:
     out = build_folder("-".join([series, *(f"{k}_{v}" for k, v in sorted(variables.items()))]))
     command = ["make", "-j2", "-C", str(ROOT / "engine"), f"O={out}", f"KERNEL={tree}"]
     command += [f"{k}={v}" for k, v in variables.items()]
-    if "SANITIZE" in variables:  # not the kernel's own objects
-        builds.build(series)
-        command.append(f"BASE={builds.objects(series)}")
     with only_one(out.parent / f"{out.name}.lock", lambda _: None):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
