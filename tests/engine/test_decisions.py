@@ -14,6 +14,7 @@ from test_traces import SCENARIO, lines
 from tests.helpers.engine.loads import refused
 from tests.helpers.engine.simulator import (
     ROOT,
+    SERIES,
     Json,
     Simulator,
     balances_when_kicked,
@@ -216,6 +217,7 @@ def test_picked_task_is_the_one_that_runs(sim: Simulator, tmp_path: Path) -> Non
     assert set(classes) >= {"fair", "rt", "idle"} and classes["rt"].startswith("rt")
 
 
+@pytest.mark.parametrize("series", SERIES, indirect=True)  # how a build is patched goes by no tree
 def test_patched_kernel_is_traced(series: str, tmp_path: Path) -> None:
     """A patch of a traced function is what the tracepoint sees, and all that is compiled."""
     shutil.rmtree(build_folder(f"{series}-traced"), ignore_errors=True)

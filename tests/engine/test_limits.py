@@ -454,6 +454,7 @@ def ran(trace: Path, name: str, begin: float, end: float) -> set[tuple[str, int]
     return {(task, cpu) for task, cpu, time in switches(trace, name) if begin <= time < end}
 
 
+@pytest.mark.parametrize("kind", ["6.12 sanitized"], indirect=True)  # it takes a build of its own
 def test_workqueues(series: str, sanitized: bool, tmp_path: Path) -> None:
     """Works run on the CPU they are queued on, in kworkers that are bound while it is on-line."""
     binary = patched_build(
