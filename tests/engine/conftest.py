@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         series = asked.params.get("series") if asked is not None else None
         if ASKED:
             return series in ASKED
-        named = any(mark.args[0] == "series" for mark in item.iter_markers("parametrize"))
+        named = any("series" in mark.args[0] for mark in item.iter_markers("parametrize"))
         return named or series not in OTHERS or item.path.stem in OTHERS_IN
 
     kept = [item for item in items if wanted(item)]
