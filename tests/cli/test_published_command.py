@@ -294,8 +294,12 @@ def test_other_options_and_bad_files_are_refused(lab: FakeLab, published: Path) 
     status, _, errors = call(lab, published)
     assert status == 2
     assert "Traceback" not in errors
-    assert lab.call("validate", "--jobs", 2)[0] == 2
-    assert lab.call("validate", "--changes", "--only", "hackbench")[0] == 2
+    for words, message in (
+        (("--changes", "--jobs", 2), "--jobs goes with loads and with --published"),
+        (("--changes", "--only", "hackbench"), "leave out --only and --target"),
+    ):
+        status, _, errors = lab.call("validate", *words)
+        assert (status, message in errors) == (2, True), errors
 
 
 COUNTS = """
