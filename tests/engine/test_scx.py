@@ -27,6 +27,16 @@ def test_a_scheduler_of_the_tree_runs_everything_the_same_way_twice(of_tree: Mad
     )
 
 
+def test_a_schedulers_variables_begin_a_page(of_tree: Made) -> None:
+    """Which of them share a cache line would be decided by what they are linked with."""
+    names = subprocess.run(
+        ["nm", str(of_tree("qmap").binary)], capture_output=True, text=True, check=True
+    ).stdout
+    begins = re.findall(r"^(\w+) \w __start_scx_(?:data|bss)$", names, re.MULTILINE)
+    assert len(begins) == 2
+    assert not any(int(begin, 16) % 4096 for begin in begins)
+
+
 def test_a_build_with_a_scheduler_lists_its_files(of_tree: Made) -> None:
     """Those of /sys that can be read: sched_ext's own lie beside them."""
     sim = of_tree("simple")

@@ -72,6 +72,9 @@ _KINDS = ("sched_ext_ops", "sched_ext_ops_cid")
 MAPS = ".maps"
 PROGRAMS = r"syscall|\??tp_btf/sched_switch"
 """Sections of what its program runs or attaches; a question mark: only where it says so."""
+PAGE = 4096
+"""Where each section of variables begins, as libbpf makes a map of it that can be mapped: which
+variables share a cache line is the scheduler's doing, not that of what it is linked with."""
 TUNABLE_SECTIONS = (".rodata", ".data", ".bss")
 _ASSEMBLY = re.compile(
     r"\b(?:asm|__asm|__asm__)\b(?:\s|volatile|__volatile__|goto|inline)*\(\s*"
@@ -519,6 +522,8 @@ class Made:
             if not each.flags & WRITES:
                 to = "scx_text" if each.flags & EXECUTES else "scx_rodata"
             yield f"--rename-section={each.name}={to}"
+            if each.flags & WRITES:
+                yield f"--set-section-alignment={each.name}={PAGE}"
 
 
 def make(given: argparse.Namespace) -> None:
