@@ -52,10 +52,11 @@ def run_recorded(argv: Sequence[str], light: bool) -> tuple[str, float]:
     """Run a command while it is recorded."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        timed = ("sh", "-c", '"$@"; times >&2', "sh", *argv)
-        record(LocalSystem(), Request(0, timed, light=light), folder, folder / "x.gz")
-        said = (folder / "err").read_text()
-        return (folder / "out").read_text() + said, _cpu(said)
+        timed = ("sh", "-c", '"$@" 2>&1; times', "sh", *argv)
+        system = LocalSystem()
+        with system.held():
+            made = record(system, Request(0, timed, light=light), folder, folder / "x.gz")
+        return made.printed, _cpu(made.printed)
 
 
 def _worked(pid: int) -> float:

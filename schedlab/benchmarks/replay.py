@@ -165,8 +165,8 @@ class Fidelity(Data):
         number = len(self.workloads)
         return (
             f"Replays of {number} known workload{'s' if number > 1 else ''} of this kind, imported"
-            f" with --probe, were off by, in the middle (at worst): {', '.join(said)}."
-            f" {where}"
+            f" with --probe, were off by, in the middle (at worst): {', '.join(said)}. That says"
+            f" nothing of latencies, which the study has for each. {where}"
         )
 
     def about_changes(self) -> str:

@@ -84,9 +84,8 @@ def record(
     opened = opened_system(target, machine, (*PROGRAMS, *command[:1]), ConsoleSteps())
     with stoppable(), opened as system, tempfile.TemporaryDirectory(prefix="schedlab-") as name:
         made = make(system, asked, Path(name), output)
-        printed = (Path(name) / "out").read_text(errors="replace").strip()
-    if printed:
-        echo(printed)
+    if made.printed:
+        echo(made.printed)
     if made.end.status:
         echo(f"note: the command ended with status {made.end.status}", err=True)
     if made.lost:

@@ -400,6 +400,29 @@ static int32_t column(const struct shape *shape, int which, const struct part *p
 	return shape->columns[which] == NONE ? 0 : part_number(&parts[shape->columns[which]]);
 }
 
+/* A line that cannot be read was one of an event's where it has the name of one. */
+static bool names_event(const char *begin, const char *end)
+{
+	struct part word;
+
+	for (const char *colon = begin; (colon = memchr(colon, ':', end - colon)); colon++) {
+		for (word.at = colon; word.at > begin && word_letter(word.at[-1]);)
+			word.at--;
+		word.length = colon - word.at;
+		if (find_shape(&word))
+			return true;
+	}
+	return false;
+}
+
+static void damage(const char *begin, const char *end, const char *text, struct found *found)
+{
+	if (found->damaged++)
+		return;
+	found->first_damaged = begin - text;
+	found->first_damaged_length = end - begin;
+}
+
 static void read_event(struct reader *r, const char *text, const struct line *l,
 		       const struct shape *shape, struct event *events, struct named *named,
 		       struct found *found)
@@ -408,10 +431,7 @@ static void read_event(struct reader *r, const char *text, const struct line *l,
 	struct event *event;
 
 	if (!match(shape, &l->text, parts)) {
-		if (!found->damaged++) {
-			found->first_damaged = l->text.at - text;
-			found->first_damaged_length = l->text.length;
-		}
+		damage(l->text.at, l->text.at + l->text.length, text, found);
 		return;
 	}
 	event = &events[found->events++];
@@ -446,8 +466,11 @@ void trace_text_read(struct reader *r, const char *text, size_t length, struct e
 		next = memchr(begin, '\n', end - begin);
 		if (!next)
 			next = end;
-		if (!read_line(begin, next, &l))
+		if (!read_line(begin, next, &l)) {
+			if (names_event(begin, next))
+				damage(begin, next, text, found);
 			continue;
+		}
 		event = &events[found->events];
 		*event = (struct event){ .ns = l.ns, .cpu = l.cpu, .current = l.current,
 					 .context = l.context };

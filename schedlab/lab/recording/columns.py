@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedlab.base.errors import UsageError
-from schedlab.lab.recording.events import DEFAULT_PRIORITY, Events, Kind, Numbers
+from schedlab.lab.recording.events import DEFAULT_PRIORITY, Events, Flags, Kind, Numbers
 
 EVENT = np.dtype(
     [
@@ -75,8 +75,15 @@ class Columns:
                 f"{np.count_nonzero(far):,} events are more than a day from the others by their"
                 " clock, and left out."
             )
+        alone = _alone(ns, cpu) & ~far
+        if np.any(alone):
+            notes.append(
+                f"{np.count_nonzero(alone):,} events have a time far from those of the lines before"
+                " and after them, and are left out."
+            )
+        if np.any(far | alone):
             columns = (ns, cpu, current, one, two, three, kind, context)
-            ns, cpu, current, one, two, three, kind, context = (c[~far] for c in columns)
+            ns, cpu, current, one, two, three, kind, context = (c[~(far | alone)] for c in columns)
         if int(ns.max()) > _EXACT:
             ns -= ns.min()
         back, farthest = _goes_back(ns, cpu)
@@ -97,6 +104,20 @@ class Columns:
             earlier=self.earlier,
             notes=notes,
         )
+
+
+def _alone(ns: Numbers, cpu: Numbers) -> Flags:
+    """Return which times are far from those of their CPU's neighbours, which fit each other."""
+    order = np.argsort(cpu, kind="stable")
+    at, of = ns[order], cpu[order]
+    found = np.zeros(len(ns), bool)
+    same = (of[1:-1] == of[:-2]) & (of[1:-1] == of[2:])
+    step = at[2:] - at[:-2]
+    fits = same & (step >= 0) & (step <= _FARTHEST_BACK)
+    ahead = at[1:-1] - at[2:] > _FARTHEST_BACK
+    behind = at[:-2] - at[1:-1] > _FARTHEST_BACK
+    found[order[1:-1][fits & (ahead | behind)]] = True
+    return found
 
 
 def _name_ended(

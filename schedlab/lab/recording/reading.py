@@ -40,9 +40,7 @@ def read_trace(path: Path) -> Events:
     if head.startswith(_PERF):
         pieces = perf_text(path)
     elif head.startswith(_TRACE_CMD):
-        pieces = _printed(
-            ("trace-cmd", "report", "-t", "-N", "-l", "-i", str(path)), "trace-cmd", path
-        )
+        pieces = _trace_cmd_text(path)
     elif head.startswith(_GZIP):
         pieces = _unpacked(path, cut)
     elif b"\0" in head and head.startswith(_PERFETTO):
@@ -60,6 +58,19 @@ def perf_text(path: Path) -> Iterator[bytes]:
     fields = "comm,tid,cpu,time,event,trace"
     options = ("--ns", "--show-lost-events", "-F", fields, "-i", str(path))
     return unbroken(_printed(("perf", "script", *options), "linux-perf", path))
+
+
+def _trace_cmd_text(path: Path) -> Iterator[bytes]:
+    """Yield what trace-cmd prints of a trace.dat; of one that is cut off it prints no line."""
+    argv = ("trace-cmd", "report", "-t", "-N", "-l", "-i", str(path))
+    some = False
+    for piece in _printed(argv, "trace-cmd", path):
+        some = some or b" sched_" in piece
+        yield piece
+    if not some:
+        raise UsageError(
+            f"{path}: trace-cmd prints no event of the scheduler: it is cut off, or has none."
+        )
 
 
 def _whole(path: Path) -> bytes:

@@ -1,24 +1,29 @@
 """Recording a host: perf's tracepoints for a while, with what is set for its tasks.
 
-perf's events end with perf, however it ends, so nothing on the host has to be put back.
+perf's events end with perf. Should we be killed, the next lab ends perf and removes its data.
 """
 
 import gzip
 import json
 import re
 import secrets
-from collections.abc import Sequence
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from schedlab.base.cpulist import parse_cpulist
 from schedlab.base.errors import HostError, IncompleteRun, writing
 from schedlab.base.system import System
-from schedlab.base.system.process import Exit, Launch
+from schedlab.base.system.interrupt import uninterrupted
+from schedlab.base.system.process import TAG, Exit, Launch
 from schedlab.counters.tracepoints import TRACEFS, tracepoint_file
 from schedlab.lab.recording.anonymous import anonymous, without_data
 from schedlab.lab.recording.reading import perf_text
-from schedlab.lab.recording.setup import HEAD, NOBODY, cgroup_path, look, look_at_machine
+from schedlab.lab.recording.setup import HEAD, NOBODY, Setup, cgroup_path, look, look_at_machine
+from schedlab.settings.journal import Journal, restore_journal
+from schedlab.settings.scratch import LOADED, Scratch
 
 PROGRAMS = ("perf", "find", "grep", "sed", "sort", "stat", "ss", "nsenter")
 """Of the recorded system, beside what every shell has."""
@@ -77,6 +82,8 @@ class Recorded:
     lines: int
     lost: int
     end: Exit
+    printed: str
+    """By the command."""
 
 
 def record(system: System, asked: Request, folder: Path, output: Path) -> Recorded:
@@ -85,7 +92,7 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
     Args:
         system: the host.
         asked: what to record.
-        folder: an empty one, where perf's file lies meanwhile.
+        folder: an empty one, where perf's file lies meanwhile. The system is held.
         output: the file to write.
 
     Raises:
@@ -98,10 +105,36 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
     if asked.cgroup:
         _check_cgroup(system, asked.cgroup)
     before = look(system)
-    launch = Launch(_argv(system, asked, events, folder), folder / "out", folder / "err")
-    end = system.execute(launch)
-    said = launch.stderr.read_text(errors="replace")
-    data = folder / "perf.data"
+    with _noted(system, folder) as (tag, own):
+        data = own / "perf.data"
+        argv = _argv(system, asked, events, data)
+        launch = Launch(argv, own / "out", own / "err", env={TAG: tag})
+        end = system.execute(launch)
+        said = launch.stderr.read_text(errors="replace")
+        printed = launch.stdout.read_text(errors="replace").strip()
+        setup = _setup(system, asked, before, said, data)
+        lines, lost = _written(setup, data, output, asked.anonymous)
+    return Recorded(lines, lost, end, printed)
+
+
+@contextmanager
+def _noted(system: System, folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield a tag for perf and a folder for its data, which are in the host's journal meanwhile."""
+    restore_journal(system)
+    journal = Journal(system)
+    journal.scratch = Scratch.of(folder, ())
+    tag = uuid.uuid4().hex
+    journal.write(tag, [])
+    try:
+        (folder / LOADED).mkdir()
+        yield tag, folder / LOADED
+    finally:
+        with uninterrupted():
+            journal.remove()
+
+
+def _setup(system: System, asked: Request, before: Setup, said: str, data: Path) -> Setup:
+    """Return what is set for the tasks, by the looks before and after."""
     if not data.exists() or not data.stat().st_size:
         raise IncompleteRun(f"perf recorded nothing: {_last(said)}")
     setup = before.joined(look(system)).restricted(_root_pid(said), asked.cgroup)
@@ -112,18 +145,28 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
     listed = re.findall(r"^schedlab: descriptor (\d+)$", said, re.MULTILINE)
     inherited = tuple(map(int, listed))
     setup = replace(setup, machine=look_at_machine(system), inherited=inherited)
-    if asked.anonymous:
-        setup = setup.without_names()
-    hide = anonymous(secrets.token_bytes(16)) if asked.anonymous else None
+    return setup.without_names() if asked.anonymous else setup
+
+
+def _written(setup: Setup, data: Path, output: Path, nameless: bool) -> tuple[int, int]:
+    """Write a recording, whole or not at all; return its lines, and the events that were lost."""
+    hide = anonymous(secrets.token_bytes(16)) if nameless else None
     lines = lost = 0
-    with writing(output), gzip.open(output, "wb", compresslevel=3) as file:
-        file.write(f"{HEAD}{json.dumps(setup.document())}\n".encode())
-        for piece in perf_text(data):
-            lost += sum(int(a or b) for a, b in _LOST.findall(piece))
-            lines += piece.count(b"\n")
-            told = without_data(piece)
-            file.write(hide(told) if hide else told)
-    return Recorded(lines, lost, end)
+    partial = output.with_name(f".{output.name}.partial")
+    try:
+        with writing(output):
+            with gzip.open(partial, "wb", compresslevel=3) as file:
+                file.write(f"{HEAD}{json.dumps(setup.document())}\n".encode())
+                for piece in perf_text(data):
+                    lost += sum(int(a or b) for a, b in _LOST.findall(piece))
+                    lines += piece.count(b"\n")
+                    told = without_data(piece)
+                    file.write(hide(told) if hide else told)
+            partial.replace(output)
+    finally:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+    return lines, lost
 
 
 def _events(system: System, named: Sequence[str]) -> list[str]:
@@ -172,11 +215,11 @@ def _check_cgroup(system: System, named: str) -> None:
         )
 
 
-def _argv(system: System, asked: Request, events: Sequence[str], folder: Path) -> tuple[str, ...]:
+def _argv(system: System, asked: Request, events: Sequence[str], data: Path) -> tuple[str, ...]:
     chosen = [word for event in events for word in ("-e", event)]
     buffer = f"{_buffer(system) >> 10}K"
     perf = ("perf", "record", "-q", "-a", "-k", "CLOCK_MONOTONIC", "-m", buffer)
-    where = ("-o", system.place(folder / "perf.data"))
+    where = ("-o", system.place(data))
     if asked.command:
         run: tuple[str, ...] = ("sh", "-c", _COMMAND, "sh")
         run += tuple(asked.command)

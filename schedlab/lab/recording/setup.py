@@ -12,6 +12,7 @@ from schedlab.machine.here import describe
 from schedlab.machine.model import Machine
 from schedlab.machine.standin import completed
 
+_VERSION = 1
 HEAD = "# schedlab recording: "
 """How the line of a trace begins that holds this, as JSON."""
 NOBODY = (0,)
@@ -155,7 +156,7 @@ class Setup:
             replace(self, machine=None, descriptors_before={}, descriptors_after={}, given=None)
         )
         del plain["given"]
-        return {"version": 1, **plain, **looked, "machine": machine}
+        return {"version": _VERSION, **plain, **looked, "machine": machine}
 
 
 @dataclass
@@ -267,6 +268,8 @@ def _task(found: _Found, cgroup: str) -> TaskSetup:
 def read_setup(document: Any) -> Setup | None:
     """Return what a trace's head holds; None where it is not one of ours."""
     try:
+        if document.get("version", _VERSION) != _VERSION:
+            return None
         tasks = {int(pid): _read_task(task) for pid, task in document["tasks"].items()}
         for task in tasks.values():
             parse_cpulist(task.cpus)

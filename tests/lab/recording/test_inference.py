@@ -161,6 +161,20 @@ def test_sleeps_of_one_length_are_no_grid() -> None:
     assert grid_period(np.array(ended), np.array(slept)) == 0
 
 
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("jitter", [0, 15_000, 400_000])
+def test_steady_work_between_timers(seed: int, jitter: int) -> None:
+    """10 ms and 1 ms of work, each a little different: on a grid, and with a sleep of 9 ms."""
+    rng = np.random.default_rng(seed)
+    late = rng.integers(0, jitter + 1, 100)
+    work = 1_000_000 + rng.integers(-3_000, 3_000, 100) * (jitter > 0)
+    grid = 10_000_000 * np.arange(100) + late
+    slept = np.diff(grid, prepend=-10_000_000) - work
+    assert grid_period(grid, slept) == 10_000_000
+    sleeps = 9_037_211 + late
+    assert grid_period(np.cumsum(sleeps + work), sleeps) == 0
+
+
 def test_the_slack_of_timers_is_not_replayed_twice() -> None:
     found = words(
         [
@@ -329,3 +343,35 @@ def test_a_process_number_that_is_used_again_has_another_name_and_priority() -> 
     assert found == {"first": ("1000", 10), "second": ("3000", None)}
     assert not [note for note in made.recorded["notes"] if "used again" in note]
     assert [task.name for task in inferred(lines, Choice(("second",))).tasks] == ["second"]
+
+
+def test_a_timer_that_was_late_is_told() -> None:
+    """A period of 1 ms, of which the work of one turn takes 2.5: two points pass meanwhile."""
+    lines = [switch(0, 0, IDLE, "R", A)]
+    at, turn = 0, 0
+    while turn < 40:
+        worked = 2_500_000 if turn == 20 else (turn * 7919) % 400_000 + 1000
+        turn += 1 + worked // MS
+        lines += [
+            switch(at + worked, 0, A, "S", IDLE),
+            waking(turn * MS, 0, IDLE, A, "h"),
+            switch(turn * MS, 0, IDLE, "R", A),
+        ]
+        at = turn * MS
+    lines.append(switch(at + 1000, 0, A, "S", IDLE))
+    made = infer(read(lines), Choice(), "x")
+    assert [note for note in made.recorded["notes"] if note.startswith("2 times a periodic timer")]
+
+
+def test_times_count_from_the_first_work() -> None:
+    """The command of a recording waits for its recorder, which is no part of the workload."""
+    lines = [
+        switch(0, 0, B, "S", IDLE),
+        waking(90 * MS, 1, B, A),
+        switch(90 * MS, 0, IDLE, "R", A),
+        switch(91 * MS, 0, A, "S", IDLE),
+        waking(95 * MS, 0, IDLE, A, "h"),
+        switch(95 * MS, 0, IDLE, "R", A),
+        switch(96 * MS, 0, A, "X", IDLE),
+    ]
+    assert words(lines, Choice(("a",)))["a-10"].split()[:2] == ["@0", "1000000"]

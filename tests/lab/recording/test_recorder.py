@@ -1,17 +1,20 @@
 """Recording a host: what perf is asked, what is kept of it, names out of it."""
 
+import errno
 import gzip
 import json
 import os
 import re
 import shutil
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from schedlab.base.errors import HostError, IncompleteRun, UsageError
 from schedlab.base.system import LocalSystem
+from schedlab.lab.recording import recorder
 from schedlab.lab.recording.anonymous import anonymous, without_data
 from schedlab.lab.recording.choice import Choice
 from schedlab.lab.recording.inference import infer
@@ -27,6 +30,8 @@ from schedlab.lab.recording.setup import (
     read_setup,
 )
 from schedlab.lab.recording.workload import RecordedWorkload
+from schedlab.settings.journal import left_behind, restore_left_behind
+from schedlab.settings.scratch import LOADED
 from tests.helpers.traces import Line, fork, perf_script, switch, waking
 
 IDLE, A, B, C = ("swapper/0", 0), ("a", 10), ("web server", 11), ("kworker/0:1", 12)
@@ -117,6 +122,39 @@ def test_no_perf_no_tracepoints_no_data(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(HostError, match="apt-get install linux-perf"):
         record(host, Request(0.01), tmp_path, tmp_path / "x.gz")
+
+
+def test_a_killed_recorder_leaves_its_data_to_the_next_lab(
+    host: LocalSystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process dies in the middle: nothing of its own cleans up."""
+    with monkeypatch.context() as killed:
+        killed.setattr(recorder, "_written", lambda *_: os._exit(9))
+        if (pid := os.fork()) == 0:
+            recorded(host, Request(0.01), tmp_path)
+        os.waitpid(pid, 0)
+    data = tmp_path / "folder" / LOADED
+    assert (data / "perf.data").exists()
+    assert str(data) in (left_behind(host) or "")
+    assert any(str(data) in line for line in restore_left_behind(host))
+    assert not data.exists()
+    assert left_behind(host) is None
+
+
+def test_a_recording_that_fails_leaves_no_file(
+    host: LocalSystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(data: Path) -> Iterator[bytes]:
+        yield b"a line\n"
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(recorder, "perf_text", full)
+    (tmp_path / "x.gz").write_text("of before")
+    with pytest.raises(HostError, match=r"x\.gz: cannot be written: No space left on device"):
+        recorded(host, Request(0.01), tmp_path)
+    assert (tmp_path / "x.gz").read_text() == "of before"
+    assert not list(tmp_path.glob(".x.gz*"))
+    assert left_behind(host) is None
 
 
 def test_a_command_that_is_not_there_is_not_recorded(host: LocalSystem, tmp_path: Path) -> None:
@@ -311,9 +349,17 @@ def test_a_process_number_of_a_command_that_a_stranger_gets_stays_out(tmp_path: 
     assert {task.name for task in made.tasks} == {"a", "web_server"}
 
 
-def test_a_damaged_head_is_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "[]",
+        {"version": 99, "tasks": {}, "roots": [], "restricted_to": "", "kernel": "", "cpus": "0"},
+    ],
+)
+def test_a_damaged_head_is_told(tmp_path: Path, wrong: object) -> None:
     file = tmp_path / "x.txt"
-    file.write_text(f"{HEAD}[]\n{perf_script(LINES[0])}\n")
+    head = wrong if isinstance(wrong, str) else json.dumps(wrong)
+    file.write_text(f"{HEAD}{head}\n{perf_script(LINES[0])}\n")
     with pytest.raises(
         UsageError, match="its line of what was set is not as `schedlab record` writes it"
     ):

@@ -107,6 +107,15 @@ def test_the_latency_format_of_trace_cmd_has_flags() -> None:
 
 
 @pytest.mark.skipif(shutil.which("trace-cmd") is None, reason="trace-cmd is not installed")
+@pytest.mark.parametrize("left", [5_000, 30_000])
+def test_a_trace_dat_that_is_cut_off_is_told(tmp_path: Path, left: int) -> None:
+    file = tmp_path / "trace.dat"
+    file.write_bytes(gzip.decompress((TOOLS / "trace-cmd.dat.gz").read_bytes())[:left])
+    with pytest.raises(UsageError, match=r"cut off|whole files"):
+        read_trace(file)
+
+
+@pytest.mark.skipif(shutil.which("trace-cmd") is None, reason="trace-cmd is not installed")
 def test_a_trace_dat_is_read_with_its_flags(tmp_path: Path) -> None:
     """Recorded in a guest: 60 messages each way between two tasks."""
     file = tmp_path / "trace.dat"
@@ -159,6 +168,18 @@ def test_a_clock_that_goes_back_is_told_and_sorted() -> None:
     assert "goes back 1 times, by 0.001 ms at most" in events.notes[0]
 
 
+@pytest.mark.parametrize("wrong", [10_000_000_000_000, 0])
+def test_one_wrong_time_is_left_out_and_told(wrong: int) -> None:
+    second = 1_000_000_000
+    lines = [line._replace(ns=line.ns + second) for line in TWO_TASKS]
+    lines[3] = lines[3]._replace(ns=wrong)
+    events = read(lines)
+    assert events.ns.tolist() == [line.ns + second for line in TWO_TASKS[:3] + TWO_TASKS[4:]]
+    assert events.notes == [
+        "1 events have a time far from those of the lines before and after them, and are left out."
+    ]
+
+
 def test_a_clock_that_is_set_back_is_refused() -> None:
     later = [line._replace(ns=line.ns + 10**10) for line in TWO_TASKS]
     set_back = [line._replace(ns=line.ns + 5 * 10**9) for line in TWO_TASKS]
@@ -205,6 +226,15 @@ def test_a_line_without_end_is_refused() -> None:
 def test_numbers_too_long_are_damage() -> None:
     line = ftrace(TWO_TASKS[2]).replace("pid=11", "pid=" + "9" * 30)
     assert "damaged" in read_text([f"{ftrace(TWO_TASKS[0])}\n{line}\n".encode()], "x").notes[0]
+
+
+@pytest.mark.parametrize(("old", "new"), [("[000]", "[1000000]"), (" 0.000", " -0.000")])
+def test_a_line_whose_beginning_is_damaged_is_counted(old: str, new: str) -> None:
+    lines = [ftrace(line) for line in TWO_TASKS]
+    lines[2] = lines[2].replace(old, new)
+    events = read_text([b"# sched_switch is traced\n", "\n".join(lines).encode()], "x")
+    assert len(events) == len(TWO_TASKS) - 1
+    assert events.notes[0].startswith("1 lines are damaged and left out; the first: ")
 
 
 @settings(max_examples=200, deadline=None)
