@@ -284,7 +284,7 @@ class Inference:
             if by >= 0:
                 settings["instance"] = 0
             else:
-                settings["delay"] = int(self.events.ns[place] - self.start) // 1000
+                settings["delay"] = max(0, int(self.events.ns[place] - self.start)) // 1000
         return settings
 
     def _causes(self, waits: Waits) -> dict[str, Any]:

@@ -375,3 +375,14 @@ def test_times_count_from_the_first_work() -> None:
         switch(96 * MS, 0, A, "X", IDLE),
     ]
     assert words(lines, Choice(("a",)))["a-10"].split()[:2] == ["@0", "1000000"]
+
+
+def test_a_task_that_a_stranger_starts_comes_when_it_first_runs() -> None:
+    lines = [
+        switch(0, 1, IDLE, "R", B),
+        fork(90 * MS, 1, B, A),
+        switch(91 * MS, 0, IDLE, "R", A),
+        switch(92 * MS, 0, A, "X", IDLE),
+    ]
+    [task] = inferred(lines, Choice(("a",))).tasks
+    assert task.settings["delay"] == 0
