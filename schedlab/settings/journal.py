@@ -224,7 +224,7 @@ def left_behind(system: System) -> str | None:
     """Return what a killed lab may have left changed, or None."""
     journal = Journal(system)
     found = journal.read()
-    data = [f"data of a server are in {folder}" for folder in journal.scratch.found()]
+    data = [f"data that a lab left are in {folder}" for folder in journal.scratch.found()]
     if found is None:
         return "; ".join(data) or None
     _, entries = found

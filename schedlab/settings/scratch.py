@@ -1,4 +1,4 @@
-"""Folders below a result that hold data of benchmarks' servers, and that a killed lab leaves."""
+"""Folders of data that a killed lab leaves: of benchmarks' servers below a result, and of perf."""
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,7 +57,7 @@ class Scratch:
                 shutil.rmtree(folder)
             except OSError as error:
                 raise StoreError(
-                    f"{folder}: data of an earlier lab's server cannot be removed: {error.strerror}"
+                    f"{folder}: data of an earlier lab cannot be removed: {error.strerror}"
                 ) from error
-            lines.append(f"removed {folder}, data of a server that an earlier lab left")
+            lines.append(f"removed {folder}, data that an earlier lab left")
         return lines

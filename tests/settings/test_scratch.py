@@ -24,10 +24,10 @@ def test_what_a_killed_lab_loaded_is_told_and_removed(tmp_path: Path) -> None:
     folders = [raw / "data", raw / "00001-x/db", raw / "loading-x/db"]
     told = left_behind(system)
     assert told == "; ".join(
-        ["every knob is as it was", *(f"data of a server are in {folder}" for folder in folders)]
+        ["every knob is as it was", *(f"data that a lab left are in {folder}" for folder in folders)]
     )
     assert restore_left_behind(system) == [
-        f"removed {folder}, data of a server that an earlier lab left" for folder in folders
+        f"removed {folder}, data that an earlier lab left" for folder in folders
     ]
     assert (raw / "00001-x/client").exists()
     assert (raw / "00001-x/stdout.txt").exists()
@@ -41,7 +41,7 @@ def test_they_are_removed_after_a_reboot_as_well(tmp_path: Path) -> None:
     boot.parent.mkdir(parents=True, exist_ok=True)
     boot.write_text("another\n")
     system = RootedSystem(root)
-    assert "data of a server" in (left_behind(system) or "")
+    assert "data that a lab left" in (left_behind(system) or "")
     assert len(restore_left_behind(system)) == 3
     assert left_behind(system) is None
 
