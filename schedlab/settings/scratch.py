@@ -1,4 +1,4 @@
-"""Folders of data that a killed lab leaves: of benchmarks' servers below a result, and of perf."""
+"""Folders of data that a killed lab leaves: of servers below a result, and of perf."""
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence

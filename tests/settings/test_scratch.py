@@ -24,7 +24,10 @@ def test_what_a_killed_lab_loaded_is_told_and_removed(tmp_path: Path) -> None:
     folders = [raw / "data", raw / "00001-x/db", raw / "loading-x/db"]
     told = left_behind(system)
     assert told == "; ".join(
-        ["every knob is as it was", *(f"data that a lab left are in {folder}" for folder in folders)]
+        [
+            "every knob is as it was",
+            *(f"data that a lab left are in {folder}" for folder in folders),
+        ]
     )
     assert restore_left_behind(system) == [
         f"removed {folder}, data that an earlier lab left" for folder in folders
