@@ -136,7 +136,7 @@ def _between(before: Any, now: Any, where: str) -> Iterator[str]:
         yield f"{where} was not there, is {_shown(now)}"
     elif now is _MISSING:
         yield f"{where} was {_shown(before)}, is not there"
-    elif (type(before), before) != (type(now), now):
+    elif repr(before) != repr(now):  # 0, 0.0 and false are equal
         yield f"{where} was {_shown(before)}, is {_shown(now)}"
 
 

@@ -30,6 +30,7 @@ def remove_group(system: System, group: str) -> None:
         system.write(f"{group}/cgroup.kill", "1")
     deadline = time.monotonic() + _SECONDS
     while True:
+        system.capture(("find", group, "-mindepth", "1", "-depth", "-type", "d", "-delete"))
         try:
             system.remove_folder(group)
             return

@@ -60,4 +60,7 @@ class Scratch:
                     f"{folder}: data of an earlier lab cannot be removed: {error.strerror}"
                 ) from error
             lines.append(f"removed {folder}, data that an earlier lab left")
+        if lines and not self.names:  # of a recorder, whose folder has nothing else
+            with suppress(OSError):
+                Path(self.raw).rmdir()
         return lines

@@ -67,6 +67,8 @@ def test_a_value_of_another_type_is_another_value(cli: Cli, plan: Path, tmp_path
     assert cli("run", plan, "--output", out)[0] == 0
     edited(plan, "warmup = 0", "warmup = false")
     assert "blocks.warmup was 0, is False." in cli("run", "--resume", out)[2]
+    edited(plan, "looks = [2]", "looks = [2.0]")
+    assert "blocks.looks was [2], is [2.0]" in cli("run", "--resume", out)[2]
 
 
 def test_a_changed_plan_of_the_result_is_refused(cli: Cli, plan: Path, tmp_path: Path) -> None:

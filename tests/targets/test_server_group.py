@@ -145,6 +145,8 @@ def groups(system: LocalSystem) -> ServerGroups:
 
 def test_what_a_killed_lab_left_is_removed(system: LocalSystem, board: Switchboard) -> None:
     [place] = board.journal.groups
+    system.make_folder(f"{place}/below")
+    system.make_folder(f"{place}/below/that")
     assert left_behind(system) == f"every knob is as it was; the cgroup {place} is there"
     assert restore_left_behind(system) == [f"removed the cgroup {place}"]
     assert not system.exists(place)
