@@ -84,6 +84,8 @@ def record(
     opened = opened_system(target, machine, (*PROGRAMS, *command[:1]), ConsoleSteps())
     with stoppable(), opened as system, tempfile.TemporaryDirectory(prefix="schedlab-") as name:
         made = make(system, asked, Path(name), output)
+    for line in made.restored:
+        echo(f"note: before the start: {line}", err=True)
     if made.printed:
         echo(made.printed)
     if made.end.status:

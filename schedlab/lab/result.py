@@ -112,7 +112,7 @@ def resume_plan(folder: Path, lab: Lab | None = None) -> Store:
 
 
 def say_changed(given: PlanGiven | None, goes_by: Path, lab: Lab) -> None:
-    """Say if the plan file a command named was edited since, and which plan the runs follow."""
+    """Say whether the given plan file was edited since, and which plan the runs follow."""
     if given and (line := given.changed(goes_by)):
         lab.watcher.say(f"note: {line}")
 

@@ -42,7 +42,7 @@ def followed(folder: Path, name: str, where: object) -> Path:
     """
     found = parts(name, where)
     place = folder.joinpath(*found)
-    # Where there is no link nothing leads out; to resolve both names takes several times as long.
+    # Without a link nothing leads out, and resolving both names takes several times as long.
     steps = accumulate(found, os.path.join, initial=os.fspath(folder))
     if not any(os.path.islink(step) for step in islice(steps, 1, None)):  # noqa: PTH114
         return place

@@ -108,9 +108,11 @@ class Columns:
 
 def _alone(ns: Numbers, cpu: Numbers) -> Flags:
     """Return which times are far from those of their CPU's neighbours, which fit each other."""
+    found = np.zeros(len(ns), bool)
+    if np.all(np.maximum.accumulate(ns) - ns <= _FARTHEST_BACK):
+        return found  # of most traces: no time is so far after one that comes later
     order = np.argsort(cpu, kind="stable")
     at, of = ns[order], cpu[order]
-    found = np.zeros(len(ns), bool)
     same = (of[1:-1] == of[:-2]) & (of[1:-1] == of[2:])
     step = at[2:] - at[:-2]
     fits = same & (step >= 0) & (step <= _FARTHEST_BACK)

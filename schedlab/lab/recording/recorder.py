@@ -84,6 +84,8 @@ class Recorded:
     end: Exit
     printed: str
     """By the command."""
+    restored: list[str]
+    """What an earlier lab that was killed had left, and was put in order first."""
 
 
 def record(system: System, asked: Request, folder: Path, output: Path) -> Recorded:
@@ -104,6 +106,7 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
         raise HostError(f"{asked.command[0]}: this program was not found.")
     if asked.cgroup:
         _check_cgroup(system, asked.cgroup)
+    restored = restore_journal(system)
     before = look(system)
     with _noted(system, folder) as (tag, own):
         data = own / "perf.data"
@@ -114,13 +117,12 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
         printed = launch.stdout.read_text(errors="replace").strip()
         setup = _setup(system, asked, before, said, data)
         lines, lost = _written(setup, data, output, asked.anonymous)
-    return Recorded(lines, lost, end, printed)
+    return Recorded(lines, lost, end, printed, restored)
 
 
 @contextmanager
 def _noted(system: System, folder: Path) -> Iterator[tuple[str, Path]]:
     """Yield a tag for perf and a folder for its data, which are in the host's journal meanwhile."""
-    restore_journal(system)
     journal = Journal(system)
     journal.scratch = Scratch.of(folder, ())
     tag = uuid.uuid4().hex

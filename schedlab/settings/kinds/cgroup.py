@@ -206,7 +206,7 @@ def _folder(value: Mapping[str, str]) -> str:
 
 
 def _missing(system: System, path: str) -> str:
-    """Return what is wrong with a path below which there is no group."""
+    """Return a message: there is no group at this path; with the right path if that is known."""
     root = mounts(system)[0] or _CGROUPS
     below = root.removeprefix(_CGROUPS).strip("/")
     if root.startswith(_CGROUPS) and below and path.partition("/")[0] != below:

@@ -30,7 +30,7 @@ from schedlab.lab.recording.setup import (
     read_setup,
 )
 from schedlab.lab.recording.workload import RecordedWorkload
-from schedlab.settings.journal import left_behind, restore_left_behind
+from schedlab.settings.journal import left_behind
 from schedlab.settings.scratch import LOADED
 from tests.helpers.traces import Line, fork, perf_script, switch, waking
 
@@ -137,7 +137,10 @@ def test_a_killed_recorder_leaves_its_data_to_the_next_lab(
     data = tmp_path / "folder" / LOADED
     assert (data / "perf.data").exists()
     assert str(data) in (left_behind(host) or "")
-    assert any(str(data) in line for line in restore_left_behind(host))
+    output = tmp_path / "x.gz"
+    (tmp_path / "next").mkdir()
+    made = record(host, Request(0.01), tmp_path / "next", output)
+    assert any(str(data) in line for line in made.restored)
     assert not data.parent.exists()
     assert left_behind(host) is None
 
