@@ -18,7 +18,8 @@
 			"util_min", "util_max", "cpus", "nodes_membind", "taskgroup"
 
 static const char *const phase_keys[] = { PROPERTIES, NULL };
-static const char *const task_keys[] = { PROPERTIES, "instance", "delay", "phases", NULL };
+static const char *const task_keys[] = { PROPERTIES, "instance", "delay", "first_cpu", "phases",
+					 NULL };
 
 static int count_events(const struct at *object, const char *const *keys)
 {
@@ -106,6 +107,7 @@ static void read_task(struct rt_app *app, const struct at *object, struct rt_tas
 	struct at phases;
 
 	task->delay_us = at_get_number(object, "delay", 0, USEC_PER_DAY, 0);
+	task->first_cpu = at_get_number(object, "first_cpu", 0, INT_MAX, -1);
 	rt_read_sched(object, &task->sched, &now, 1);
 	rt_read_place(object, &task->place, now);
 	if (at_find(object, "phases", &phases))
@@ -268,8 +270,11 @@ struct rt_app *rt_app_read(const char *path)
 	at_only(&root, keys);
 	if (at_find(&root, "global", &at))
 		standard = read_global(app, &at);
-	if (at_find(&root, "recorded", &at) && at_get_number(&at, "version", 0, INT_MAX, 0) != RECORDED_VERSION)
-		at_refuse(&at, "\"version\" is not %d; this schedlab cannot replay it", RECORDED_VERSION);
+	if (at_find(&root, "recorded", &at)) {
+		if (at_get_number(&at, "version", 0, INT_MAX, 0) != RECORDED_VERSION)
+			at_refuse(&at, "\"version\" is not %d; this schedlab cannot replay it", RECORDED_VERSION);
+		app->recorded_cpus = at_get_number(&at, "cpus", 0, INT_MAX, 0);
+	}
 	if (at_find(&root, "resources", &at))
 		check_resources(&at);
 	if (at_find(&root, "messages", &at))

@@ -302,6 +302,9 @@ static void thread_main(void *arg)
 	if (!late)
 		set_sched(t, &task->sched);
 	if (t->log.fork < 0) {
+		/* On another machine, the number of a CPU means nothing. */
+		if (task->first_cpu >= 0 && run->app->recorded_cpus == wl_cpus())
+			wl_move_to(task->first_cpu);
 		if (!t->log.index)
 			run->zero = wl_now();
 		wl_barrier_wait(&run->start);

@@ -81,6 +81,7 @@ struct rt_queue {
 struct rt_task {
 	const char	*name;
 	int		instances, loop;
+	int		first_cpu;		/* where it was as its recording began; -1: not known */
 	unsigned long long delay_us;
 	struct rt_sched	sched;
 	struct rt_place	place;
@@ -106,6 +107,7 @@ struct rt_app {
 	struct rt_message *message;		/* by their numbers, from 1 */
 	int		nr_messages;
 	int		replays;		/* has a replay among its events */
+	int		recorded_cpus;		/* of the machine of the recording; 0: not known */
 	unsigned int	nr_locks, nr_gates, nr_barriers, nr_pools, nr_items;	/* each from 1 */
 	struct rt_gate	*gate;
 	struct wl_mutex	*lock;

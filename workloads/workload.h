@@ -94,6 +94,8 @@ int wl_nodes(void);
 void wl_pin_cpus(int first, int count);		/* by number */
 void wl_pin_llcs(int first, int count);		/* LLCs in the order of their first CPUs */
 void wl_pin_list(const char *list);		/* "0-3,8" */
+/* Moves the calling task to a CPU, if it may run there; it may go elsewhere afterwards. */
+void wl_move_to(int cpu);
 int wl_cpu(void);				/* where the caller runs now */
 int wl_capacity(int cpu);			/* 1024 = the biggest */
 int wl_speed(int cpu); /* of plain work at its highest frequency; 1024 = the fastest */

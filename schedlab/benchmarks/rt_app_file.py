@@ -26,7 +26,16 @@ _EVENTS = (
 )
 """What an event's key begins with."""
 _PROPERTIES = (
-    *("instance", "delay", "policy", "priority", "dl-runtime", "dl-deadline", "dl-period"),
+    *(
+        "instance",
+        "delay",
+        "first_cpu",
+        "policy",
+        "priority",
+        "dl-runtime",
+        "dl-deadline",
+        "dl-period",
+    ),
     *("util_min", "util_max", "cpus", "nodes_membind", "taskgroup"),
 )
 _NOT_FOR_US = ("logdir", "log_size", "ftrace", "gnuplot")

@@ -183,3 +183,31 @@ def test_a_gate_wakes_all_before_one_of_them_runs(sim: Simulator) -> None:
         if events.names[int(events.one[place])].startswith("waiter")
     ]
     assert woken[-1] - woken[-6] < 10_000
+
+
+@pytest.mark.parametrize("cpus", [4, 8])
+def test_tasks_begin_where_they_were_on_a_machine_of_as_many_cpus(
+    sim: Simulator, cpus: int
+) -> None:
+    places = {1: 3, 2: 1}
+    tasks = [RecordedTask(at, "t", "3000000", {"first_cpu": cpu}) for at, cpu in places.items()]
+    workload = RecordedWorkload(tasks, {"cpus": cpus})
+    _, trace = traced(sim, replay_of(sim, workload, f"of{cpus}"), f"of{cpus}")
+    events = read_trace(trace)
+    moves = events.of(Kind.MIGRATE)
+    moved = {
+        (events.names[task].partition("-")[2], to)
+        for task, to in zip(events.one[moves].tolist(), events.three[moves].tolist(), strict=True)
+    }
+    asked_for = {(str(at), cpu) for at, cpu in places.items()}
+    assert (moved & asked_for == asked_for) == (cpus == 4)
+
+
+def test_a_task_that_may_not_run_on_its_first_cpu_stays_where_it_may(sim: Simulator) -> None:
+    task = RecordedTask(1, "t", "3000000", {"first_cpu": 3})
+    workload = {**replay_of(sim, RecordedWorkload([task], {"cpus": 4}), "kept"), "affinity": "0-1"}
+    _, trace = traced(sim, workload, "kept")
+    events = read_trace(trace)
+    switches = events.of(Kind.SWITCH)
+    own = switches[[events.names[t] == "t-1" for t in events.two[switches].tolist()]]
+    assert len(own) and set(events.cpu[own].tolist()) <= {0, 1}

@@ -12,6 +12,11 @@ static void set_cpu(int cpu, void *set)
 	((struct cpu_set *)set)->bits[cpu / 64] |= 1UL << cpu % 64;
 }
 
+static int is_set(int cpu, const struct cpu_set *set)
+{
+	return set->bits[cpu / 64] >> cpu % 64 & 1;
+}
+
 #ifdef SIMULATED
 
 int wl_cpus(void)
@@ -76,14 +81,28 @@ static void pin(const struct cpu_set *set)
 		wl_refuse("%s cannot be pinned: %s", self()->comm, strerror(-err));
 }
 
-void wl_pin_list(const char *list)
+static void read_list(const char *list, struct cpu_set *set)
 {
 	json_t *text = json_string(list);
+
+	json_cpu_list(text, AT(NULL, self()->instance->label), hw_nr_cpus - 1, set_cpu, set);
+	json_decref(text);
+}
+
+void wl_pin_list(const char *list)
+{
 	struct cpu_set set = { };
 
-	json_cpu_list(text, AT(NULL, self()->instance->label), hw_nr_cpus - 1, set_cpu, &set);
-	json_decref(text);
+	read_list(list, &set);
 	pin(&set);
+}
+
+static void allowed(struct cpu_set *set)
+{
+	static struct kern_setup s;	/* too large for a task's stack */
+
+	if (!kern_get_setup(&self()->kern, &s))
+		read_list(s.cpus, set);
 }
 
 #else /* on this host */
@@ -105,11 +124,6 @@ static void read_line(const char *path, char *line, size_t size)
 	if (fgets(line, size, f))
 		line[strcspn(line, "\n")] = 0;
 	fclose(f);
-}
-
-static int is_set(int cpu, const struct cpu_set *set)
-{
-	return set->bits[cpu / 64] >> cpu % 64 & 1;
 }
 
 /* "0-3,8" into a set; 0, or -1: not a list of CPUs */
@@ -262,6 +276,12 @@ void wl_pin_list(const char *list)
 		fail("\"%s\" is not a list of CPUs such as 0-3,8", list);
 	pin(&set);
 }
+
+static void allowed(struct cpu_set *set)
+{
+	if (sched_getaffinity(0, sizeof(*set), (cpu_set_t *)set))
+		fail("the CPUs of %s cannot be read: %s", wl_self()->name, strerror(errno));
+}
 #endif
 
 /* ------------------------------------------------------------------ the same in both worlds */
@@ -283,4 +303,16 @@ void wl_pin_llcs(int first, int count)
 		if (llc_of(cpu) >= first && llc_of(cpu) < first + count)
 			set_cpu(cpu, &set);
 	pin(&set);
+}
+
+void wl_move_to(int cpu)
+{
+	struct cpu_set may = { }, there = { };
+
+	allowed(&may);
+	if (cpu >= wl_cpus() || !is_set(cpu, &may))
+		return;
+	set_cpu(cpu, &there);
+	pin(&there);
+	pin(&may);
 }

@@ -94,7 +94,8 @@ def _side_by_side(workloads: Sequence[RecordedWorkload]) -> RecordedWorkload:
         more |= dict.fromkeys((SEND, RECEIVE), len(messages))
         more |= {BARRIER: len(barriers), PUT: len(items), SERVE: last["pool"]}
         moved = workload.edited(partial(_moved, more))
-        tasks += [replace(task, id=task.id + last["task"]) for task in moved.tasks]
+        own = moved.tasks if len(workloads) == 1 else map(_anywhere, moved.tasks)
+        tasks += [replace(task, id=task.id + last["task"]) for task in own]
         messages += [replace(m, channel=m.channel + last["channel"]) for m in moved.messages]
         barriers += moved.barriers
         items += [replace(item, pool=item.pool + last["pool"]) for item in moved.items]
@@ -104,6 +105,11 @@ def _side_by_side(workloads: Sequence[RecordedWorkload]) -> RecordedWorkload:
         last["gate"] += workload.highest(PASS, OPEN)
         last["pool"] += max((item.pool for item in workload.items), default=0)
     return RecordedWorkload(tasks, {}, messages, barriers, items)
+
+
+def _anywhere(task: RecordedTask) -> RecordedTask:
+    """Return a task without its first CPU: together with others it would share that CPU."""
+    return replace(task, settings={k: v for k, v in task.settings.items() if k != "first_cpu"})
 
 
 def _moved(more: Mapping[str, int], letter: str, number: int) -> tuple[str, int]:

@@ -111,7 +111,7 @@ class Inference:
         recorded = {
             "source": source,
             "seconds": round(seconds, 9),
-            "cpus": int(self.events.cpu.max()) + 1,
+            "cpus": self._cpus(),
             "events": len(self.events),
             **({"kernel": setup.kernel} if setup else {}),
             **({"machine": setup.machine.name} if setup and setup.machine else {}),
@@ -285,7 +285,17 @@ class Inference:
                 settings["instance"] = 0
             else:
                 settings["delay"] = max(0, int(self.events.ns[place] - self.start)) // 1000
+        else:
+            first = int(self.pieces.cpu[np.searchsorted(self.pieces.task, task)])
+            if first in settings.get("cpus", (first,)):
+                settings["first_cpu"] = first
         return settings
+
+    def _cpus(self) -> int:
+        """Return how many CPUs the machine has, as far as the trace shows or says."""
+        setup = self.events.setup
+        known = parse_cpulist(setup.cpus) if setup and setup.cpus else ()
+        return 1 + max(int(self.events.cpu.max()), *known, 0)
 
     def _causes(self, waits: Waits) -> dict[str, Any]:
         """Return for each cause how many waits, and their share of all waiting."""

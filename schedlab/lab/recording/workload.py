@@ -77,7 +77,7 @@ class RecordedTask:
     name: str
     words: str
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """As in a task of rt-app: policy, priority, cpus, taskgroup, delay, instance."""
+    """As in a task of rt-app: policy, priority, cpus, taskgroup, delay, first_cpu, instance."""
 
     @property
     def delay(self) -> int:
@@ -370,6 +370,10 @@ def _task(key: str, value: Any) -> RecordedTask:
         _whole(value.get("delay", 0), 0, _LONGEST_NS // 1000)
     except ValueError:
         raise UsageError(f"tasks.{key}.delay: a time in us, up to a day, is expected.") from None
+    try:
+        _whole(value.get("first_cpu", 0), 0, _MOST)
+    except ValueError:
+        raise UsageError(f"tasks.{key}.first_cpu: the number of a CPU is expected.") from None
     settings = {k: v for k, v in value.items() if k not in ("loop", "replay")}
     task = RecordedTask(int(number), name, value["replay"], settings)
     for _ in task.steps():

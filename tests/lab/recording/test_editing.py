@@ -57,6 +57,16 @@ def test_a_file_comes_back_as_it_was(tmp_path: Path) -> None:
     assert back.recorded == PING.recorded
 
 
+def test_only_a_workload_alone_keeps_the_cpus_that_its_tasks_begin_on() -> None:
+    alone = replace(PING, tasks=[replace(t, settings={"first_cpu": 1}) for t in PING.tasks])
+    for made, keeps in (
+        (scale(alone, 1, 2.0), 3),
+        (scale(alone, 2, 1.0), 0),
+        (merge([PING, alone]), 0),
+    ):
+        assert sum("first_cpu" in task.settings for task in made.tasks) == keeps
+
+
 def hostile(recorded: Json | None = None, items: Json | None = None, **more: Any) -> str:
     """A file whose tasks are those with a dash in their names; without any, one that works."""
     tasks = {key: more.pop(key) for key in list(more) if "-" in key} or {"a-1": "100"}
@@ -73,6 +83,10 @@ def hostile(recorded: Json | None = None, items: Json | None = None, **more: Any
     [
         ("{", "is not JSON"),
         ("[]", "it is not a recording"),
+        (
+            hostile(**{"a-1": {"replay": "1", "first_cpu": -1}}),
+            r"a-1.first_cpu: the number of a CPU",
+        ),
         ('{"recorded": {"version": 2}, "tasks": {}}', "version is 2"),
         ('{"recorded": {"version": 1}, "tasks": {"x": {}}}', "is called NAME-NUMBER"),
         ('{"recorded": {"version": 1}, "tasks": {"x-1": {}}}', '"replay" is missing'),

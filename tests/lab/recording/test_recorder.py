@@ -298,7 +298,7 @@ def test_what_a_task_starts_belongs_to_it_and_keeps_its_settings(tmp_path: Path)
     made = infer(read_trace(file), Choice(), "x")
     settings = {task.key: task.settings for task in made.tasks}
     assert settings == {
-        "a-10": {"util_min": 0, "util_max": 512},
+        "a-10": {"util_min": 0, "util_max": 512, "first_cpu": 0},
         "web_server-11": {"cpus": [0], "instance": 0},
     }
     assert made.recorded["kernel"] == "6.12"
