@@ -96,5 +96,11 @@ def record(
             " time, or when the host is less busy",
             err=True,
         )
+    if not made.counted:
+        echo(
+            "note: instructions are not counted: perf has no counter of them here"
+            " (perf stat -e instructions true)",
+            err=True,
+        )
     size = output.stat().st_size
     echo(f"wrote {output}: {made.lines:,} lines, {size / 1e6:.2f} MB")

@@ -27,6 +27,8 @@ struct line {
 	int32_t current;
 	enum context context;
 	enum side side;
+	int counter;			/* NONE: it is not one's figure */
+	uint64_t count;
 };
 
 /* The parts of an event's text by their places: a task's name, its number, its priority. */
@@ -216,6 +218,53 @@ static bool read_call(const char *at, const char *end, struct line *l)
 	return false;
 }
 
+/* As COUNTERS of schedlab/lab/recording/events.py; the last ones are other names. */
+static const struct {
+	const char *name;
+	int counter;
+} counters[] = {
+	{ "instructions", 0 }, { "cycles", 1 }, { "task-clock", 2 }, { "cpu-cycles", 1 },
+};
+
+static bool name_letter(char c)
+{
+	return word_letter(c) || c == '-';
+}
+
+/* Which counter an event's name names: "instructions:u:", "cpu_core/cycles/:"; NONE: none. */
+static int find_counter(const char *at, const char *end)
+{
+	struct part word;
+
+	while (at < end && *at != ' ') {
+		for (word.at = at; at < end && name_letter(*at);)
+			at++;
+		word.length = at - word.at;
+		for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+			if (part_is(&word, counters[i].name))
+				return counters[i].counter;
+		}
+		if (at < end && *at != ' ')
+			at++;
+	}
+	return NONE;
+}
+
+/* perf prints how much an event counts before its name; of a tracepoint that is 1. */
+static const char *read_count(const char *at, const char *end, struct line *l)
+{
+	size_t length = digits(at, end, 18);
+
+	if (!length || end - at <= (ptrdiff_t)length || at[length] != ' ')
+		return at;
+	l->count = 0;
+	for (size_t i = 0; i < length; i++)
+		l->count = 10 * l->count + (at[i] - '0');
+	at = skip_spaces(at + length, end);
+	l->counter = find_counter(at, end);
+	return at;
+}
+
 /* From behind the CPU to the end of the line; the flags may be missing. */
 static bool read_behind_cpu(const char *at, const char *end, struct line *l)
 {
@@ -223,6 +272,7 @@ static bool read_behind_cpu(const char *at, const char *end, struct line *l)
 
 	l->context = UNKNOWN;
 	l->side = NO_CALL;
+	l->counter = NONE;
 	if (at < end && *at && strchr("dDbB.X", *at)) {
 		flags = at;
 		while (at < end && *at != ' ')
@@ -235,8 +285,8 @@ static bool read_behind_cpu(const char *at, const char *end, struct line *l)
 	at = read_time(at, end, &l->ns);
 	if (!at || at == end || *at != ' ')
 		return false;
-	at = skip_spaces(at, end);
-	if (read_call(at, end, l))
+	at = read_count(skip_spaces(at, end), end, l);
+	if (l->counter != NONE || read_call(at, end, l))
 		return true;
 	at = read_word(at, end, &l->event);
 	if (!at)
@@ -474,6 +524,14 @@ void trace_text_read(struct reader *r, const char *text, size_t length, struct e
 		event = &events[found->events];
 		*event = (struct event){ .ns = l.ns, .cpu = l.cpu, .current = l.current,
 					 .context = l.context };
+		if (l.counter != NONE) {
+			event->kind = COUNT;
+			event->one = l.counter;
+			event->two = l.count & ((1u << COUNT_LOW_BITS) - 1);
+			event->three = l.count >> COUNT_LOW_BITS;
+			found->events++;
+			continue;
+		}
 		if (l.side != NO_CALL) {
 			found->events += read_syscall(&l.event, l.side, &l.text, event);
 			continue;

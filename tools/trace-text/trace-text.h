@@ -35,6 +35,7 @@ enum kind {
 	EXEC = 25,
 	TCP_STATE = 26,
 	SETS = 27,
+	COUNT = 28,
 };
 
 /* What a system call does with descriptors; also as there. */
@@ -78,6 +79,9 @@ struct event {
 };
 
 #define NO_PRIORITY INT32_MIN
+
+/* Bits of a counter's figure in `two`; the rest is in `three`. */
+#define COUNT_LOW_BITS 30
 
 /* Of the upper half of a futex's address, in `two`: other processes have other words there. */
 #define FUTEX_IS_PRIVATE (INT32_C(1) << 30)

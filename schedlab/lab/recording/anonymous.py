@@ -7,7 +7,8 @@ from collections.abc import Callable
 from schedlab.lab.recording.choice import kernels_part
 
 _EVENT = re.compile(
-    rb"^([^\n]{16,}?)( +-?\d{1,9} +\[\d{3,6}\] +\d+\.\d{9}: +)(?:(\w+:)(\w+)(: ?)|(?=PERF_))(.*)$"
+    rb"^([^\n]{16,}?)( +-?\d{1,9} +\[\d{3,6}\] +\d+\.\d{9}: +)"
+    rb"(?:(\w+:)(\w+)(: ?)|(?=PERF_|\d+ +[\w/:-]+: *$))(.*)$"
 )
 """The name of the task that runs, number to time, the event's system and name, and its text."""
 _TASK = re.compile(

@@ -44,6 +44,7 @@ class Kind(IntEnum):
     EXEC = 25  # task
     TCP_STATE = 26  # own port, the other's port, TcpState
     SETS = 27  # task whose CPUs or clamps are set, 0: the caller's own
+    COUNT = 28  # which counter (index into COUNTERS), lower bits of its figure, the bits above
 
 
 class Call(IntEnum):
@@ -71,6 +72,10 @@ class TcpState(IntEnum):
     ACCEPTED = 3
 
 
+COUNTERS = ("instructions", "cycles", "task-clock")
+"""What perf counts from switch to switch; its clock stands for counters that a host lacks."""
+COUNT_LOW_BITS = 30
+"""Of a counter's figure, in `two`."""
 FUTEX_IS_PRIVATE = 1 << 30
 """In `two` of a futex: the address is one of the caller's process."""
 DEFAULT_PRIORITY = 120

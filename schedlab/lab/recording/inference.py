@@ -108,6 +108,7 @@ class Inference:
         steps, shared = self._shared(waits, births)
         setup = self.events.setup
         seconds = float(self.events.ns[-1] - self.events.ns[0]) / 1e9
+        counted = self.work.counted()
         recorded = {
             "source": source,
             "seconds": round(seconds, 9),
@@ -119,6 +120,7 @@ class Inference:
             "waited": round(float(np.maximum(waits.ended - waits.began, 0).sum()) / 1e9, 9),
             "waits": self._causes(waits),
             "objects": shared.numbers(),
+            **({"counted": counted} if counted else {}),
             "notes": self._notes(),
         }
         tasks, items = self._tasks(steps, births, shared)

@@ -1,6 +1,7 @@
 """Traces of all kinds, read as events: by what the file begins with."""
 
 import gzip
+import re
 import subprocess
 import zlib
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from pathlib import Path
 from schedlab.base.errors import UsageError, reading
 from schedlab.base.files import need_regular
 from schedlab.base.system.installed import need_programs
-from schedlab.lab.recording.events import Events
+from schedlab.lab.recording.events import COUNTERS, Events
 from schedlab.lab.recording.perfetto import read_perfetto
 from schedlab.lab.recording.text import read_text
 from schedlab.lab.recording.unbroken import unbroken
@@ -20,6 +21,7 @@ LARGEST = 10 << 30
 _PIECE = 4 << 20
 _PERF = (b"PERFILE2", b"2ELIFREP")
 _TRACE_CMD = b"\x17\x08\x44tracing"
+_ONE = re.compile(rb"(\] +\d+\.\d{9}: ) +1 (?= *\w+:\w+: )")
 _GZIP = b"\x1f\x8b"
 _PERFETTO = b"\n"
 """The key of a trace's first packet; text that begins so has no zeros."""
@@ -55,9 +57,23 @@ def read_trace(path: Path) -> Events:
 
 def perf_text(path: Path) -> Iterator[bytes]:
     """Yield what perf prints of a perf.data; UsageError if perf is missing, or cannot read it."""
-    fields = "comm,tid,cpu,time,event,trace"
+    counted = _has_counters(path)
+    fields = "comm,tid,cpu,time,event,trace" + (",period" if counted else "")
     options = ("--ns", "--show-lost-events", "-F", fields, "-i", str(path))
-    return unbroken(_printed(("perf", "script", *options), "linux-perf", path))
+    whole = unbroken(_printed(("perf", "script", *options), "linux-perf", path))
+    return map(_without_ones, whole) if counted else whole
+
+
+def _has_counters(path: Path) -> bool:
+    """Return whether a perf.data has what a counter counted, which perf prints only if asked."""
+    need_programs({"perf": "linux-perf"}, f"reading {path}", UsageError)
+    named = subprocess.run(("perf", "evlist", "-i", str(path)), capture_output=True, check=False)
+    return any(counter.encode() in named.stdout for counter in COUNTERS)
+
+
+def _without_ones(piece: bytes) -> bytes:
+    """Return whole lines without the figure before tracepoints: each counts itself."""
+    return _ONE.sub(rb"\1", piece)
 
 
 def _trace_cmd_text(path: Path) -> Iterator[bytes]:

@@ -28,6 +28,7 @@ from schedlab.settings.scratch import LOADED, Scratch
 PROGRAMS = ("perf", "find", "grep", "sed", "sort", "stat", "ss", "nsenter")
 """Of the recorded system, beside what every shell has."""
 
+COUNTED = ("instructions", "cycles")
 _NEEDED = ("sched:sched_switch", "sched:sched_waking")
 _WANTED = (
     *("sched:sched_wakeup_new", "sched:sched_process_fork", "sched:sched_process_exit"),
@@ -73,6 +74,8 @@ class Request:
     anonymous: bool = False
     light: bool = False
     """Without the calls that read and write, of which a server makes many."""
+    counters: Sequence[str] = COUNTED
+    """What is counted from switch to switch, if the system can."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,8 @@ class Recorded:
     """By the command."""
     restored: list[str]
     """What an earlier lab that was killed had left, and was put in order first."""
+    counted: bool
+    """Whether the system has the counters that were asked for."""
 
 
 def record(system: System, asked: Request, folder: Path, output: Path) -> Recorded:
@@ -110,14 +115,16 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
     before = look(system)
     with _noted(system, folder) as (tag, own):
         data = own / "perf.data"
-        argv = _argv(system, asked, events, data)
+        counted = _counts(system, asked.counters, own, tag)
+        switches = _counting(asked.counters) if counted else events[0]
+        argv = _argv(system, asked, [switches, *events[1:]], data)
         launch = Launch(argv, own / "out", own / "err", env={TAG: tag})
         end = system.execute(launch)
         said = launch.stderr.read_text(errors="replace")
         printed = launch.stdout.read_text(errors="replace").strip()
         setup = _setup(system, asked, before, said, data)
         lines, lost = _written(setup, data, output, asked.anonymous)
-    return Recorded(lines, lost, end, printed, restored)
+    return Recorded(lines, lost, end, printed, restored, counted)
 
 
 @contextmanager
@@ -195,6 +202,21 @@ def _events(system: System, named: Sequence[str]) -> list[str]:
         )
     calls = (f"syscalls:sys_{side}_{call}" for call in named for side in ("enter", "exit"))
     return [*_NEEDED, *filter(there, (*_WANTED, *calls))]
+
+
+def _counting(counters: Sequence[str]) -> str:
+    """Return the event of a switch, which reads the counters of its CPU."""
+    return f"{{{','.join((_NEEDED[0], *counters))}}}:S"
+
+
+def _counts(system: System, counters: Sequence[str], own: Path, tag: str) -> bool:
+    """Return whether perf can count from switch to switch here; virtual machines often cannot."""
+    if not counters:
+        return False
+    where = system.place(own / "counts.data")
+    argv = ("perf", "record", "-q", "-a", "-e", _counting(counters), "-o", where, "--", "true")
+    launch = Launch(argv, own / "counts.out", own / "counts.err", env={TAG: tag})
+    return system.execute(launch).status == 0
 
 
 def _check_cgroup(system: System, named: str) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from schedlab.benchmarks.replay import EDITS
 from schedlab.lab.recording.causes import CAUSES
@@ -74,6 +75,7 @@ def describe(workload: RecordedWorkload) -> Iterator[str]:
         for cause, found in causes.items():
             words = CAUSES.get(cause, cause)
             yield f"{words:58} {found['count']:9} {100 * found['share_of_time']:7.1f}%"
+    yield from _counted(about.get("counted"))
     stuck = list(run.stuck())
     keys = {task.id: task.key for task in workload.tasks}
     for task_id, word in stuck[:_MOST_STUCK]:
@@ -82,6 +84,32 @@ def describe(workload: RecordedWorkload) -> Iterator[str]:
         yield f"note: so do {len(stuck) - _MOST_STUCK} more tasks"
     for note in about.get("notes", []):
         yield f"note: {note}"
+
+
+def _counted(counted: Any) -> Iterator[str]:
+    """Yield the table of what was counted of each group of tasks where it was recorded."""
+    if not isinstance(counted, dict) or not counted:
+        return
+    yield ""
+    yield (
+        f"{'counted where it was recorded':30} {'instructions (M)':>17} {'a second (M)':>13}"
+        f" {'a cycle':>8}  slower, by them"
+    )
+    largest = sorted(counted.items(), key=lambda item: -item[1]["instructions"])
+    for name, found in largest[:_MOST_GROUPS]:
+        number, cycles = found["instructions"], found.get("cycles")
+        rate = number / found["seconds"] / 1e6 if found["seconds"] else 0.0
+        each = f"{number / cycles:8.2f}" if cycles else f"{'-':>8}"
+        slower = found.get("slower")
+        words = ", ".join(map(_slower, slower)) if isinstance(slower, list) else ""
+        yield f"{name:30} {number / 1e6:17,.1f} {rate:13,.0f} {each}  {words}".rstrip()
+
+
+def _slower(found: Any) -> str:
+    about = found if isinstance(found, dict) else {}
+    busy = about.get("busy_siblings")
+    beside = f" beside {busy}" if busy else ""
+    return f"{about.get('part')} on CPUs of speed {about.get('speed')}{beside}"
 
 
 def _count(steps: Iterator[tuple[str, int]], row: list[int]) -> None:

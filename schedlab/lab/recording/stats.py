@@ -1,12 +1,13 @@
 """What the scheduler did in a trace: waiting, wakeups, who wakes whom, moves."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from schedlab.base.cpulist import parse_cpulist
 from schedlab.lab.recording.choice import Choice, chosen_tasks
+from schedlab.lab.recording.counted import CYCLES, INSTRUCTIONS, count_pieces, figures
 from schedlab.lab.recording.events import Context, Events, Flags, Kind, Numbers, Stop
 from schedlab.lab.recording.families import settings_of
 from schedlab.lab.recording.interrupts import Interrupts
@@ -32,6 +33,19 @@ class GroupTime:
     uninterruptible: int
     wakeups: int
     moves: int
+    counted: Mapping[str, float] = field(default_factory=dict)
+    """`instructions` and `cycles`, with the `seconds` they were counted in; empty: none were."""
+
+    @property
+    def counted_words(self) -> tuple[str, str, str]:
+        """Return millions of instructions a second, instructions a cycle, and the GHz."""
+        of = self.counted
+        seconds, number, cycles = (of.get(key, 0) for key in ("seconds", INSTRUCTIONS, CYCLES))
+        return (
+            f"{number / seconds / 1e6:,.0f}" if seconds else "-",
+            f"{number / cycles:.2f}" if cycles else "-",
+            f"{cycles / seconds / 1e9:.2f}" if seconds and cycles else "-",
+        )
 
 
 @dataclass(frozen=True)
@@ -54,6 +68,11 @@ class TraceStats:
     moves: dict[str, int]
     """Changes of CPU by distance."""
     notes: Sequence[str]
+
+    @property
+    def counted(self) -> bool:
+        """Return whether instructions were counted."""
+        return any(group.counted for group in self.groups)
 
 
 def trace_stats(
@@ -90,12 +109,20 @@ def trace_stats(
     wakeups = summed((asleep & (woken >= 0)).astype(np.int64), of_gap)
     moves = summed(moved.astype(np.int64), of_gap)
     tasks = np.bincount(group[taken], minlength=len(group_names))
+    counts = count_pieces(events, pieces)
+    long, of_piece = pieces.until - pieces.since, group[pieces.task]
+    counted = [
+        figures(counts, long, np.flatnonzero(of_piece == i)) if counts else {}
+        for i in range(len(group_names))
+    ]
+    columns = np.stack(
+        [tasks, running, waiting, while_idle, sleeping, blocked, wakeups, moves], axis=1
+    ).tolist()
     groups = [
-        GroupTime(name, *(int(c[i]) for c in (tasks, running, waiting, while_idle, sleeping)),
-                  *(int(c[i]) for c in (blocked, wakeups, moves)))
+        replace(GroupTime(name, *columns[i]), counted=counted[i])
         for i, name in enumerate(group_names)
         if tasks[i]
-    ]  # fmt: skip
+    ]
     span = max(int(events.ns[-1] - events.ns[0]), 1)
     own = taken[pieces.task]
     lived = int(pieces.until[own].max() - pieces.since[own].min()) if np.any(own) else 0
@@ -227,6 +254,7 @@ def describe_stats(stats: TraceStats, most: int = 20) -> Iterator[str]:
     yield (
         f"{'time of tasks (ms)':22} {'tasks':>6} {'running':>11} {'waiting':>11} {'CPUs idle':>11}"
         f" {'asleep':>11} {'disk':>9} {'wakeups':>9} {'moves':>8}"
+        + (f" {'M instr./s':>11} {'a cycle':>8} {'GHz':>6}" if stats.counted else "")
     )
     for g in stats.groups[:most]:
         times = (g.running, g.waiting, g.waiting_idle, g.asleep)
@@ -234,6 +262,7 @@ def describe_stats(stats: TraceStats, most: int = 20) -> Iterator[str]:
         yield (
             f"{g.name:22} {g.tasks:6} {columns} {g.uninterruptible / 1e6:9.3f} {g.wakeups:9}"
             f" {g.moves:8}"
+            + ("{:>12} {:>8} {:>6}".format(*g.counted_words) if stats.counted else "")
         )
     if stats.wakes:
         yield ""

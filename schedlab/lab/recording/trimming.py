@@ -29,7 +29,7 @@ from schedlab.lab.recording.workload import (
     join_words,
 )
 
-_COUNTS = ("events", "waited", "waits", "objects")
+_COUNTS = ("events", "waited", "waits", "objects", "counted")
 """Of the whole recording."""
 Steps = list[tuple[str, int]]
 

@@ -2,11 +2,19 @@
 
 from collections.abc import Hashable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from schedlab.base.errors import UsageError
 from schedlab.lab.recording.choice import Choice, chosen_tasks
+from schedlab.lab.recording.counted import (
+    INSTRUCTIONS,
+    Slowdown,
+    count_pieces,
+    figures,
+    slowdowns,
+)
 from schedlab.lab.recording.events import Events, Kind, Numbers
 from schedlab.lab.recording.families import settings_of
 from schedlab.lab.recording.interrupts import Interrupts
@@ -34,11 +42,15 @@ class Worked:
         self.pieces = find_pieces(events)
         self.pace = Pace(events, choice.speed)
         self.inside = Interrupts(events)
-        self.spent = self._spent()
-        self.blocks = merge_pieces(self.pieces, self.spent)
         known = self.pieces.lives.known(events)
         self.names = [name for name, _ in known]
         self.priorities = [priority for _, priority in known]
+        self.group_names, of_task = np.unique(list(map(group_of, self.names)), return_inverse=True)
+        self._group = of_task[self.pieces.task] if len(of_task) else self.pieces.task
+        self._counts = count_pieces(events, self.pieces)
+        self._slowdowns = self._learn_slowdowns()
+        self.spent = self._spent()
+        self.blocks = merge_pieces(self.pieces, self.spent)
         self.taken = chosen_tasks(events, self.pieces.lives, choice)
         self.settings = settings_of(events, self.pieces.lives)
         if not np.any(self.taken):
@@ -54,12 +66,48 @@ class Worked:
         self._piece_keys = task_key(self.pieces.task, self.pieces.begin)
         self._block_keys = task_key(self.blocks.task, self.blocks.begin)
 
+    def _learn_slowdowns(self) -> dict[int, list[Slowdown]]:
+        """Take from instructions, as far as they are counted, how fast each group was where."""
+        if INSTRUCTIONS not in self._counts:
+            return {}
+        pieces, counted = self.pieces, self._counts[INSTRUCTIONS]
+        spent = self.pace.situations(pieces.cpu, pieces.since, pieces.until)
+        expected = self.pace.expected
+        by_group = np.tile(expected, (len(self.group_names), 1))
+        found = {}
+        for group in range(len(self.group_names)):
+            own = (self._group == group) & (counted >= 0)
+            slower = slowdowns(counted[own], spent[own], expected.tolist())
+            for each in slower:
+                by_group[group, each.situation] = expected.max() * each.part
+            if slower:
+                found[group] = slower
+        self.pace.know(by_group)
+        return found
+
+    def counted(self) -> dict[str, dict[str, Any]]:
+        """Return what was counted of each group of chosen tasks, and what slowed it."""
+        found: dict[str, dict[str, Any]] = {}
+        if not self._counts:
+            return found
+        chosen = self.taken[self.pieces.task]
+        long = self.pieces.until - self.pieces.since
+        for group, name in enumerate(self.group_names.tolist()):
+            own = np.flatnonzero(chosen & (self._group == group))
+            if len(own) and (sums := figures(self._counts, long, own)):
+                slower = [
+                    {**self.pace.named(each.situation), "part": round(each.part, 4)}
+                    for each in self._slowdowns.get(group, ())
+                ]
+                found[name] = {**sums, **({"slower": slower} if slower else {})}
+        return found
+
     def _spent(self) -> Numbers:
         """Return the work of each piece, without interrupts."""
         pieces = self.pieces
         long = pieces.until - pieces.since
         left = np.maximum(long - self.inside.time_in(pieces), 0)
-        done = self.pace.work(pieces.cpu, pieces.since, pieces.until)
+        done = self.pace.work(pieces.cpu, pieces.since, pieces.until, self._group)
         spent: Numbers = np.rint(done / np.maximum(long, 1) * left).astype(np.int64)
         return spent
 
@@ -77,7 +125,8 @@ class Worked:
     def offset(self, piece: Numbers, places: Numbers) -> Numbers:
         """Return how much a task had worked at an event in one of its pieces."""
         since, until = self.pieces.since[piece], self.events.ns[places]
-        worked = self.pace.work(self.pieces.cpu[piece], since, until).astype(np.int64)
+        done = self.pace.work(self.pieces.cpu[piece], since, until, self._group[piece])
+        worked = done.astype(np.int64)
         offset: Numbers = self.before[piece] + np.minimum(worked, self.spent[piece])
         return offset
 

@@ -301,6 +301,17 @@ def _check_about(about: Mapping[str, Any]) -> None:
         figures = found if isinstance(found, dict) else {}
         if type(figures.get("count")) is not int or not _is_number(figures.get("share_of_time")):
             raise UsageError(f"recorded.waits.{cause}: count and share_of_time are expected.")
+    _check_counted(about.get("counted"))
+
+
+def _check_counted(counted: Any) -> None:
+    for group, found in counted.items() if isinstance(counted, dict) else ():
+        sums = found if isinstance(found, dict) else {}
+        known = [sums.get("seconds"), sums.get("instructions"), sums.get("cycles", 0)]
+        if not all(type(each) in (int, float) and 0 <= each < 1 << 63 for each in known):
+            raise UsageError(
+                f"recorded.counted.{group}: seconds, instructions and maybe cycles are expected."
+            )
 
 
 def _is_number(value: Any) -> bool:

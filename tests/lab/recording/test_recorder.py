@@ -10,6 +10,7 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from schedlab.base.errors import HostError, IncompleteRun, UsageError
@@ -17,7 +18,9 @@ from schedlab.base.system import LocalSystem
 from schedlab.lab.recording import recorder
 from schedlab.lab.recording.anonymous import anonymous, without_data
 from schedlab.lab.recording.choice import Choice
+from schedlab.lab.recording.counted import count_pieces
 from schedlab.lab.recording.inference import infer
+from schedlab.lab.recording.pieces import find_pieces
 from schedlab.lab.recording.reading import read_trace
 from schedlab.lab.recording.recorder import Recorded, Request, record
 from schedlab.lab.recording.setup import (
@@ -46,6 +49,7 @@ LINES = [
 ]
 PERF = """#!/bin/sh
 [ "$1" = script ] && exec cat "{text}"
+[ "$1" = evlist ] && exit 0
 echo "$*" > "{told}"
 while [ "$1" != -- ]; do [ "$1" = -o ] && file=$2; shift; done
 shift
@@ -86,7 +90,8 @@ def test_a_recording_has_perfs_lines_and_what_was_set(host: LocalSystem, tmp_pat
     made, output = recorded(host, Request(0.01), tmp_path)
     assert (made.lines, made.lost, made.end.status) == (len(LINES) + 1, 17, 0)
     told = (tmp_path / "told").read_text()
-    assert "-e sched:sched_switch -e sched:sched_waking -e irq:irq_handler_entry" in told
+    assert "-e {sched:sched_switch,instructions,cycles}:S -e sched:sched_waking -e irq:" in told
+    assert made.counted
     assert "-e syscalls:sys_enter_read -e syscalls:sys_exit_read -o" in told
     assert told.strip().endswith("-- sleep 0.01")
     events = read_trace(output)
@@ -418,3 +423,35 @@ def test_a_command_with_a_pipe_is_recorded_as_tasks_that_send(tmp_path: Path) ->
     assert {message.kind for message in made.messages} == {"pipe"}
     assert any("m" in task.words for task in made.tasks if task.name == "seq")
     assert any("r" in task.words for task in made.tasks if task.name == "cat")
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("perf"), reason="perf needs root")
+def test_what_perf_counts_from_switch_to_switch_is_of_the_task_that_ran(tmp_path: Path) -> None:
+    """perf's own clock of tasks stands for the counters that a virtual machine lacks."""
+    command = ("sh", "-c", "for i in 1 2 3 4 5; do seq 20000 | cat >/dev/null; done")
+    try:
+        asked = Request(1, command, anonymous=True, counters=("task-clock",))
+        made = record(LocalSystem(), asked, tmp_path, tmp_path / "x.gz")
+    except (HostError, IncompleteRun) as error:
+        pytest.skip(str(error))
+    assert made.counted
+    events = read_trace(tmp_path / "x.gz")
+    pieces = find_pieces(events)
+    clock = count_pieces(events, pieces)["task-clock"]
+    known = clock >= 0
+    assert np.count_nonzero(known) > 0.9 * len(clock) > 0
+    long = pieces.until - pieces.since
+    assert abs(clock[known].sum() / long[known].sum() - 1) < 0.1
+    assert not infer(events, Choice(), "x").recorded.get("counted")
+
+
+def test_what_this_system_cannot_count_is_not_asked(host: LocalSystem, tmp_path: Path) -> None:
+    perf = tmp_path / "bin/perf"
+    perf.write_text(
+        perf.read_text().replace(
+            "evlist ] && exit 0", "evlist ] && exit 0\ncase $* in *instructions*) exit 255; esac"
+        )
+    )
+    made, _ = recorded(host, Request(0.01), tmp_path)
+    assert not made.counted
+    assert "-e sched:sched_switch -e sched:sched_waking" in (tmp_path / "told").read_text()
