@@ -213,6 +213,7 @@ void shim_free_task(struct task_struct *p)
 	sched_core_free(p);
 	hw_stack_free(p->thread.stack_base);
 	hw_free(p->thread.family);
+	hw_free(p->thread.code);
 	shim_put_signal(p);
 	if (p->flags & PF_KTHREAD)
 		hw_free(p->thread.task);

@@ -82,7 +82,7 @@ WRONG = """
         ),
         (
             5,
-            "the scheduler does not come to an end: 33,554,432 pieces of code in one operation"
+            "the scheduler does not come to an end: 33554432 pieces of code in one operation"
             " in mini_enqueue() (mini.bpf.c:75)",
         ),
         (7, "comes with preemption off held 0 times and leaves with 1 in mini_enqueue()"),
@@ -115,7 +115,7 @@ WRONG = """
             27,
             "comes with a message of a ring buffer held 0 times and leaves with 1 in mini_enqueue",
         ),
-        (28, "what is no message that it has reserved in mini_enqueue() (mini.bpf.c:"),
+        (28, "a message that it has not reserved in mini_enqueue() (mini.bpf.c:"),
         (29, "what the scheduler calls uses a wild pointer in mini_enqueue() (mini.bpf.c:"),
     ],
     ids=[

@@ -15,6 +15,7 @@
 struct task_struct;
 struct pt_regs;
 struct kern_mutex;
+struct shim_code;
 
 struct thread_struct {
 	void *sp;		/* saved stack pointer of the task's coroutine */
@@ -25,6 +26,7 @@ struct thread_struct {
 	void *family;		/* children waited for (kernel/exit.c) */
 	struct kern_mutex *waits_for; /* by a call of a program (kernel/mutex.c) */
 	void *working_set;	/* what it touches all the time (kernel/working_set.c) */
+	struct shim_code *code;	/* of a sched_ext scheduler (kernel/scx/access.c) */
 	bool shares_files;	/* its process has, or had, several threads */
 	int last_cpu;		/* where its caches are warm; -1: nowhere yet */
 };

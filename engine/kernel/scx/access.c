@@ -21,30 +21,47 @@
  * Functions of it in each other: the verifier lets eight (MAX_CALL_FRAMES), of which clang may have
  * made one where gcc makes several.
  */
-#define MOST_CALLS	32
+#define MOST_CALLS	32U
 
-static struct {
+/*
+ * What a task runs of the scheduler, with what interrupts it there: an operation that sleeps or is
+ * preempted lets others run on its CPU.
+ */
+struct shim_code {
 	unsigned int	blocks;		/* of the operation */
-	unsigned int	owed;		/* picoseconds */
 	unsigned int	depth;		/* functions of the scheduler */
 	int		held[SHIM_SCX_NR_HELD];
-	bool		is_called_back;
 	unsigned int	nested;
+	bool		is_pinned;
 	struct {
 		unsigned int	depth;
 		const void	*ip;		/* in an operation */
 		int		held[SHIM_SCX_NR_HELD];
 	} entered[MOST_NESTED];
-} codes[HW_MAX_CPUS];
+};
+
+static struct {
+	unsigned int	owed;		/* picoseconds */
+	bool		is_called_back;	/* what is entered next */
+} cpus[HW_MAX_CPUS];
+
+static struct shim_code *code_of_task(void)
+{
+	struct shim_code **code = &current->thread.code;
+
+	if (unlikely(!*code))
+		*code = hw_zalloc(sizeof(**code), 64);
+	return *code;
+}
 
 void shim_scx_holds(enum shim_scx_held what, int change)
 {
-	codes[hw.cpu].held[what] += change;
+	code_of_task()->held[what] += change;
 }
 
 const void *shim_scx_operation_ip(void)
 {
-	const typeof(codes[0]) *code = &codes[hw.cpu];
+	const struct shim_code *code = code_of_task();
 	unsigned int i = min_t(unsigned int, code->nested, MOST_NESTED);
 
 	while (i && !code->entered[i - 1].ip)	/* a callback is of the operation that it is called in */
@@ -60,54 +77,95 @@ void shim_scx_charge(unsigned int ns)
 	hw_counts.bpf_ns += hw.clk - before;
 }
 
+static __cold void end(const char *why, unsigned int most)
+{
+	static char text[100];
+
+	snprintf(text, sizeof(text), why, most);
+	hw_end_in_scheduler(text);
+}
+
 void native___sanitizer_cov_trace_pc(void)
 {
-	typeof(codes[0]) *code = &codes[hw.cpu];
+	unsigned int *owed = &cpus[hw.cpu].owed;
 
-	code->owed += hw_costs.bpf_blocks_per_1000;
-	if (code->owed >= PS_TOGETHER) {
-		shim_scx_charge(code->owed / 1000);
-		code->owed %= 1000;
+	if (unlikely(!current))		/* AddressSanitizer's constructor */
+		return;
+	*owed += hw_costs.bpf_blocks_per_1000;
+	if (*owed >= PS_TOGETHER) {
+		unsigned int ns = *owed / 1000;
+
+		*owed %= 1000;
+		shim_scx_charge(ns);
 	}
-	if (++code->blocks > MOST_BLOCKS)
-		hw_end_in_scheduler("the scheduler does not come to an end: 33,554,432 pieces of code in one operation");
+	if (++code_of_task()->blocks > MOST_BLOCKS)
+		end("the scheduler does not come to an end: %u pieces of code in one operation", MOST_BLOCKS);
 }
 
 void native(init)(void)
 {
 }
 
+/* Where nothing is entered and left (AddressSanitizer's builds), this alone says so. */
+void shim_scx_new_operation(void)
+{
+	struct shim_code *code = code_of_task();
+
+	if (!code->nested)
+		code->blocks = 0;
+}
+
+/*
+ * As BPF's trampoline does it: where a task may be preempted or sleep, it goes on on the same CPU.
+ */
+static void pin(struct shim_code *code)
+{
+	if (preempt_count() || irqs_disabled())
+		return;
+	migrate_disable();
+	code->is_pinned = true;
+}
+
+static void unpin(struct shim_code *code)
+{
+	if (!code->is_pinned)
+		return;
+	code->is_pinned = false;
+	migrate_enable();
+}
+
 /* A function of its own calls it, or the kernel does. */
 void native(func_entry)(void *caller)
 {
-	typeof(codes[0]) *code = &codes[hw.cpu];
+	struct shim_code *code = code_of_task();
+	bool is_called_back = cpus[hw.cpu].is_called_back;
 
 	if (caller >= (void *)__start_scx_text && caller < (void *)__stop_scx_text) {
 		code->depth++;
 		if (code->nested && code->nested <= MOST_NESTED &&
 		    code->depth - code->entered[code->nested - 1].depth > MOST_CALLS)
-			hw_end_in_scheduler("the scheduler calls more than 32 functions of its own in each other (BPF: 8)");
+			end("the scheduler calls more than %u functions of its own in each other (BPF: 8)", MOST_CALLS);
 		return;
 	}
+	cpus[hw.cpu].is_called_back = false;
+	if (!code->nested)
+		pin(code);
 	if (code->nested < MOST_NESTED) {
 		code->entered[code->nested].depth = code->depth;
-		code->entered[code->nested].ip = code->is_called_back ? NULL : __builtin_return_address(0);
+		code->entered[code->nested].ip = is_called_back ? NULL : __builtin_return_address(0);
 		memcpy(code->entered[code->nested].held, code->held, sizeof(code->held));
 	}
 	if (!code->nested)
 		code->blocks = 0;
 	code->nested++;
 	code->depth++;
-	if (code->is_called_back) {
-		code->is_called_back = false;
-		return;
-	}
-	shim_scx_charge(hw_costs.bpf_op);
+	if (!is_called_back)
+		shim_scx_charge(hw_costs.bpf_op);
 }
 
 void shim_scx_calls_back(void)
 {
-	codes[hw.cpu].is_called_back = true;
+	cpus[hw.cpu].is_called_back = true;
 }
 
 /* The verifier refuses what leaves an operation with more held than it came with. */
@@ -130,10 +188,8 @@ static void check_held(const int *before, const int *after)
 
 void native(func_exit)(void)
 {
-	typeof(codes[0]) *code = &codes[hw.cpu];
+	struct shim_code *code = code_of_task();
 
-	if (!code->nested)
-		return;			/* it slept, and goes on on another CPU */
 	code->depth--;
 	if (code->nested > MOST_NESTED || code->depth != code->entered[code->nested - 1].depth) {
 		if (code->nested > MOST_NESTED)
@@ -142,6 +198,8 @@ void native(func_exit)(void)
 	}
 	code->nested--;
 	check_held(code->entered[code->nested].held, code->held);
+	if (!code->nested)
+		unpin(code);
 }
 
 /*

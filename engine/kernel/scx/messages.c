@@ -88,7 +88,7 @@ static void finish(void *data)
 		if (m->data == data)
 			break;
 	if (list_entry_is_head(m, &held, held))
-		hw_end_in_scheduler("the scheduler submits or discards what is no message that it has reserved");
+		hw_end_in_scheduler("the scheduler submits or discards a message that it has not reserved");
 	list_del(&m->held);
 	shim_scx_free(data);
 	shim_scx_holds(SHIM_SCX_MESSAGES, -1);

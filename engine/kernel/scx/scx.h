@@ -113,6 +113,7 @@ void shim_scx_charge(unsigned int ns);
 enum shim_scx_held { SHIM_SCX_RCU, SHIM_SCX_PREEMPTION, SHIM_SCX_LOCKS, SHIM_SCX_MESSAGES, SHIM_SCX_NR_HELD };
 const void *shim_scx_operation_ip(void);	/* inside the function that the kernel called; NULL: a callback */
 void shim_scx_holds(enum shim_scx_held what, int change);	/* until it leaves the operation */
+void shim_scx_new_operation(void);
 void shim_scx_calls_back(void);		/* a function of the scheduler next, without a trampoline */
 void shim_scx_access(const void *at, unsigned int size, bool write);	/* by a helper, on its behalf */
 void shim_scx_register_late(const char *begin, const char *end);

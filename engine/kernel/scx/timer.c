@@ -14,6 +14,7 @@ struct timer {
 	u64		key;			/* of a map by number */
 	void		*value;
 	int		(*callback)(void *map, void *key, void *value);
+	unsigned int	cancelling;		/* other timers' callbacks that wait for the end of its own */
 };
 
 static struct timer **place(struct bpf_timer *timer)
@@ -28,7 +29,7 @@ static enum hrtimer_restart expired(struct hrtimer *hrtimer)
 {
 	struct timer *t = container_of(hrtimer, struct timer, hrtimer);
 
-	if (!t->value)
+	if (!t->value || !t->callback)
 		return HRTIMER_NORESTART;
 	this_cpu_write(running, t);
 	shim_scx_calls_back();
@@ -95,13 +96,31 @@ long native_bpf_timer_start(struct bpf_timer *timer, u64 ns, u64 flags)
 	return 0;
 }
 
+/* Whether the kernel refuses to wait for a callback here. */
+static bool may_not_wait(void)
+{
+#ifdef TREE_HAS_TIMER_DEFERS
+	return in_hardirq() || irqs_disabled();
+#else
+	return false;
+#endif
+}
+
+/* Waits for the end of a callback that runs on another CPU. */
 long native_bpf_timer_cancel(struct bpf_timer *timer)
 {
-	struct timer *t = *place(timer);
+	struct timer *t = *place(timer), *own = this_cpu_read(running);
+	long ret;
 
+	if (may_not_wait())
+		return -EOPNOTSUPP;
 	if (!t)
 		return -EINVAL;
-	if (this_cpu_read(running) == t)	/* its own callback would wait for itself */
+	if (own == t || (own && own->cancelling))	/* they would wait for each other */
 		return -EDEADLK;
-	return hrtimer_try_to_cancel(&t->hrtimer) == 1;
+	t->cancelling += !!own;
+	t->callback = NULL;
+	ret = hrtimer_cancel(&t->hrtimer);
+	t->cancelling -= !!own;
+	return ret;
 }

@@ -56,12 +56,18 @@ static void put_all(char *to, int size, const struct shim_signature *s, const u6
 		at += put(to + at, size - at, s->arguments[i], s->kinds[i], arguments[i]);
 }
 
+#ifdef ENGINE_SANITIZE
+#define TRACES_ALWAYS	true	/* nothing else says where an operation begins */
+#else
+#define TRACES_ALWAYS	false
+#endif
+
 /* Called before the scheduler is loaded: each operation gets its traced function if a trace wants it. */
 void shim_scx_trace_operations(void)
 {
 	unsigned int i;
 
-	if (!shim_tp_scx_op.enabled && !shim_tp_scx_answer.enabled)
+	if (!TRACES_ALWAYS && !shim_tp_scx_op.enabled && !shim_tp_scx_answer.enabled)
 		return;
 	for (i = 0; i < shim_scheduler->nr_ops; i++) {
 		const struct shim_op *op = &shim_scheduler->op_table[i];
@@ -78,6 +84,7 @@ void shim_scx_begins(const struct shim_signature *op, const u64 *arguments)
 {
 	char text[SHIM_SCX_TEXT], name[SHIM_SCX_TEXT];
 
+	shim_scx_new_operation();
 	put_all(text, sizeof(text), op, arguments);
 	trace_scx_op(shown(name, sizeof(name), op), text);
 }

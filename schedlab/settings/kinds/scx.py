@@ -1,6 +1,7 @@
 """A sched_ext scheduler in place of EEVDF."""
 
 import re
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 
 from schedlab.base.data import is_path
@@ -8,7 +9,14 @@ from schedlab.base.errors import KnobError
 from schedlab.base.system import System
 from schedlab.settings.companion import Companion
 from schedlab.settings.knob import Knob
-from schedlab.settings.setting import Around, Simulated, WordSetting, setting
+from schedlab.settings.setting import (
+    Around,
+    Simulated,
+    TableSetting,
+    WordSetting,
+    because,
+    setting,
+)
 from schedlab.settings.text import Filled
 
 _STATE = "/sys/kernel/sched_ext/state"
@@ -102,3 +110,23 @@ class Scx(WordSetting):
         """Yield the source, and the name that the kernel runs it by."""
         file = file_name(value or "")
         yield Simulated("sched_ext", "scheduler", file, "scx", value or "", "sched_ext")
+
+
+class OfScheduler(TableSetting):
+    """A table about a simulated scheduler, whose own program would be told on a host."""
+
+    where = frozenset({"sim"})
+    shared = False
+
+    @abstractmethod
+    def one(self, name: str, wanted: str) -> Simulated:
+        """Return what an entry writes into a scenario."""
+
+    def simulated(self, value: dict[str, str]) -> Iterator[Simulated]:
+        """Yield each, by name."""
+        return (self.one(name, wanted) for name, wanted in sorted(value.items()))
+
+
+def by_program(how: str) -> dict[str, str]:
+    """Return why such a table means nothing where the scheduler's own program loads it."""
+    return because(f"its own program loads it there; {how}", "host", "vm")

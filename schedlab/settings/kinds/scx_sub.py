@@ -1,20 +1,20 @@
 """Sub-schedulers of a sched_ext scheduler."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import AfterValidator
 
 from schedlab.settings.kinds.cgroup import group_path
-from schedlab.settings.kinds.scx import file_name
-from schedlab.settings.setting import Simulated, TableSetting, because, setting
+from schedlab.settings.kinds.scx import OfScheduler, by_program, file_name
+from schedlab.settings.setting import Simulated, setting
 from schedlab.settings.text import Key, Value
 
 Group = Annotated[Key, AfterValidator(group_path)]
 
 
 @setting
-class ScxSub(TableSetting):
+class ScxSub(OfScheduler):
     """Schedulers that a root scheduler hands some of its CPUs to, each for a cgroup."""
 
     rank = 113
@@ -29,24 +29,16 @@ class ScxSub(TableSetting):
         " must take sub-schedulers, as `qmap` of Linux 7.3 does; the group is the benchmark's"
         " (`cgroup`) or the scenario's"
     )
-    where = frozenset({"sim"})
-    elsewhere = because(
-        "its own program loads it there; start that with `companion`, such as"
-        " `companion scx_qmap -c /sys/fs/cgroup/bench`",
-        "host",
-        "vm",
+    elsewhere = by_program(
+        "start that with `companion`, such as `companion scx_qmap -c /sys/fs/cgroup/bench`"
     )
-    shared = False
 
     @staticmethod
     def below(value: Mapping[str, str]) -> list[str]:
         """Return the schedulers, a group's behind that of the group above it."""
         return [scheduler for _, scheduler in sorted(value.items())]
 
-    def simulated(self, value: dict[str, str]) -> Iterator[Simulated]:
-        """Yield the source of each."""
-        for group, scheduler in sorted(value.items()):
-            path, file = f"/{group}", file_name(scheduler)
-            yield Simulated(
-                "sched_ext_below", path, file, f"scx {group}", file, f"sched_ext {path}"
-            )
+    def one(self, name: str, wanted: str) -> Simulated:
+        """Return the source of a group's."""
+        path, file = f"/{name}", file_name(wanted)
+        return Simulated("sched_ext_below", path, file, f"scx {name}", file, f"sched_ext {path}")

@@ -1,13 +1,12 @@
 """Tunables of a sched_ext scheduler."""
 
-from collections.abc import Iterator
-
-from schedlab.settings.setting import Simulated, TableSetting, because, setting
+from schedlab.settings.kinds.scx import OfScheduler, by_program
+from schedlab.settings.setting import Simulated, setting
 from schedlab.settings.text import Key, Value
 
 
 @setting
-class ScxTunable(TableSetting):
+class ScxTunable(OfScheduler):
     """Values of a scheduler's `const volatile` variables."""
 
     rank = 114
@@ -21,14 +20,9 @@ class ScxTunable(TableSetting):
         "a tunable of the scheduler that `scx=` names: a `const volatile` variable of its source,"
         " which its loader would set from an option"
     )
-    where = frozenset({"sim"})
-    elsewhere = because(
-        "its own program loads it there; give that its options with `companion`", "host", "vm"
-    )
-    shared = False
+    elsewhere = by_program("give that its options with `companion`")
 
-    def simulated(self, value: dict[str, str]) -> Iterator[Simulated]:
-        """Yield each."""
-        for name, wanted in value.items():
-            place = f"sched_ext {name}"
-            yield Simulated("sched_ext_tunables", name, wanted, f"scx {name}", wanted, place)
+    def one(self, name: str, wanted: str) -> Simulated:
+        """Return its value."""
+        place = f"sched_ext {name}"
+        return Simulated("sched_ext_tunables", name, wanted, f"scx {name}", wanted, place)

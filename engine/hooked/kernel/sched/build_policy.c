@@ -133,20 +133,25 @@ static int take_members(struct sched_ext_ops *to, const struct sched_ext_ops *fr
 }
 
 /* Every CPU that becomes idle or busy writes these; trees since 6.15 can have them by node. */
+static void register_idle_mask(const struct cpumask *mask)
+{
+	shim_register_hot_mask(mask, mask);
+}
+
 static void register_idle_masks(void)
 {
 #ifdef TREE_HAS_EXT_DEAD
 	int node;
 
-	shim_register_hot_mask(scx_idle_global_masks.cpu, scx_idle_global_masks.cpu);
-	shim_register_hot_mask(scx_idle_global_masks.smt, scx_idle_global_masks.smt);
+	register_idle_mask(scx_idle_global_masks.cpu);
+	register_idle_mask(scx_idle_global_masks.smt);
 	for_each_node(node) {
-		shim_register_hot_mask(scx_idle_node_masks[node]->cpu, scx_idle_node_masks[node]->cpu);
-		shim_register_hot_mask(scx_idle_node_masks[node]->smt, scx_idle_node_masks[node]->smt);
+		register_idle_mask(scx_idle_node_masks[node]->cpu);
+		register_idle_mask(scx_idle_node_masks[node]->smt);
 	}
 #else
-	shim_register_hot_mask(idle_masks.cpu, idle_masks.cpu);
-	shim_register_hot_mask(idle_masks.smt, idle_masks.smt);
+	register_idle_mask(idle_masks.cpu);
+	register_idle_mask(idle_masks.smt);
 #endif
 }
 
