@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Attaches record.bpf.c to each operation of the sched_ext scheduler that is loaded, prints a line
+ * Attaches record.bpf.c to each operation of the sched_ext schedulers that are loaded, prints a line
  * for each (number, name, kinds of the arguments, kind of the answer), "unseen" and the name of one
- * that the kernel lets nobody look at, says "ready" and stays until its input ends. Kinds are engine/scripts/scx/signatures.py's.
+ * that the kernel lets nobody look at, says "ready" and stays until its input ends. Kinds are
+ * engine/scripts/scx/signatures.py's. A sub-scheduler's names begin with what an argument ID=NAME
+ * says of its group:
+ *
+ *	scx-record [ID=NAME ...]
  */
 #include <errno.h>
 #include <stdio.h>
@@ -44,44 +48,30 @@ static char kind_of(unsigned int id)
 	return type->size == 8 ? 'x' : 'u';
 }
 
-/* The map of operations that is in the kernel: its value has the programs' ids. */
-static void *find_operations(const struct btf_type **type)
+static const struct btf_member *member_of(const struct btf_type *type, const char *name)
 {
-	unsigned int id = 0;
+	unsigned int i;
 
-	while (!bpf_map_get_next_id(id, &id)) {
-		struct bpf_map_info info = {};
-		unsigned int size = sizeof(info), zero = 0;
-		int fd = bpf_map_get_fd_by_id(id);
-		void *value;
-
-		if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size))
-			continue;
-		value = info.type == BPF_MAP_TYPE_STRUCT_OPS ? calloc(1, info.value_size) : NULL;
-		if (value && !bpf_map_lookup_elem(fd, &zero, value)) {
-			const struct btf_type *whole = btf__type_by_id(kernel, info.btf_vmlinux_value_type_id);
-			const struct btf_member *data = btf_members(whole) + btf_vlen(whole) - 1;
-
-			*type = btf__type_by_id(kernel, btf__resolve_type(kernel, data->type));
-			return value + data->offset / 8;
-		}
-		free(value);
-		close(fd);
-	}
+	for (i = 0; i < btf_vlen(type); i++)
+		if (!strcmp(btf__name_by_offset(kernel, btf_members(type)[i].name_off), name))
+			return btf_members(type) + i;
 	return NULL;
 }
 
-static void attach(unsigned int number, const char *name, const struct btf_type *proto, unsigned int program)
+static unsigned int nr_operations;
+
+static void attach(const char *of, const char *operation, const struct btf_type *proto, unsigned int program)
 {
 	struct record_bpf *skel = record_bpf__open();
 	const struct btf_param *params = btf_params(proto);
 	unsigned int nr = btf_vlen(proto), size, i;
 	int fd = bpf_prog_get_fd_by_id(program);
-	char kinds[MOST_ARGUMENTS + 1] = "", function[128];
+	char kinds[MOST_ARGUMENTS + 1] = "", function[128], name[256];
 	struct bpf_prog_info info = {};
 	struct bpf_func_info first = {};
 	struct btf *btf;
 
+	snprintf(name, sizeof(name), "%s%s%s", of, *of ? ":" : "", operation);
 	/* Its whole name is in its types: info has 15 letters of it. */
 	info.nr_func_info = 1;
 	info.func_info_rec_size = sizeof(first);
@@ -96,7 +86,7 @@ static void attach(unsigned int number, const char *name, const struct btf_type 
 		 btf__name_by_offset(btf, btf__type_by_id(btf, first.type_id)->name_off));
 	for (i = 0; i < nr && i < MOST_ARGUMENTS; i++)
 		kinds[i] = kind_of(params[i].type);
-	skel->rodata->operation = number;
+	skel->rodata->operation = nr_operations;
 	skel->rodata->nr_arguments = strlen(kinds);
 	strcpy((char *)skel->rodata->kinds, kinds);
 	if (bpf_program__set_attach_target(skel->progs.begins, fd, function) ||
@@ -108,23 +98,31 @@ static void attach(unsigned int number, const char *name, const struct btf_type 
 		printf("unseen %s\n", name);
 		return;
 	}
-	printf("%u %s %s %c\n", number, name, *kinds ? kinds : "-", kind_of(proto->type));
+	printf("%u %s %s %c\n", nr_operations++, name, *kinds ? kinds : "-", kind_of(proto->type));
 }
 
-int main(void)
+/* Of a sub-scheduler what the arguments call its group; the root's is empty, NULL: nobody asked for it. */
+static const char *called(const struct btf_type *type, const char *operations, char **groups)
 {
-	const struct btf_type *type;
+	const struct btf_member *member = member_of(type, "sub_cgroup_id");
+	unsigned long long id = member ? *(unsigned long long *)(operations + member->offset / 8) : 0;
+
+	if (id <= 1)
+		return "";
+	for (; *groups; groups++) {
+		char *equals = strchr(*groups, '=');
+
+		if (equals && strtoull(*groups, NULL, 10) == id)
+			return equals + 1;
+	}
+	return NULL;
+}
+
+static void attach_all(const struct btf_type *type, const char *operations, const char *of)
+{
 	const struct btf_member *member;
-	char *operations, byte;
 	unsigned int i;
 
-	libbpf_set_print(NULL);
-	kernel = btf__load_vmlinux_btf();
-	if (!kernel)
-		fail("the kernel's types");
-	operations = find_operations(&type);
-	if (!operations)
-		fail("no scheduler");
 	for (i = 0, member = btf_members(type); i < btf_vlen(type); i++, member++) {
 		const struct btf_type *to = btf__type_by_id(kernel, btf__resolve_type(kernel, member->type));
 		unsigned long program = *(unsigned long *)(operations + member->offset / 8);
@@ -133,7 +131,44 @@ int main(void)
 			continue;
 		to = btf__type_by_id(kernel, btf__resolve_type(kernel, to->type));
 		if (to && btf_is_func_proto(to))
-			attach(i, btf__name_by_offset(kernel, member->name_off), to, program);
+			attach(of, btf__name_by_offset(kernel, member->name_off), to, program);
+	}
+}
+
+/* The maps of operations that are in the kernel: their values have the programs' ids. */
+int main(int argc, char **argv)
+{
+	unsigned int id = 0, nr = 0;
+	char byte;
+
+	libbpf_set_print(NULL);
+	kernel = btf__load_vmlinux_btf();
+	if (!kernel)
+		fail("the kernel's types");
+	while (!bpf_map_get_next_id(id, &id)) {
+		struct bpf_map_info info = {};
+		unsigned int size = sizeof(info), zero = 0;
+		int fd = bpf_map_get_fd_by_id(id);
+		char *value = NULL;
+
+		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &size) && info.type == BPF_MAP_TYPE_STRUCT_OPS)
+			value = calloc(1, info.value_size);
+		if (value && !bpf_map_lookup_elem(fd, &zero, value)) {
+			const struct btf_type *whole = btf__type_by_id(kernel, info.btf_vmlinux_value_type_id);
+			const struct btf_member *data = member_of(whole, "data");
+			const struct btf_type *type = btf__type_by_id(kernel, btf__resolve_type(kernel, data->type));
+			const char *of = called(type, value + data->offset / 8, argv + 1);
+
+			if (of)
+				attach_all(type, value + data->offset / 8, of);
+			nr += !!of;
+		}
+		free(value);
+		close(fd);
+	}
+	if (nr != (unsigned int)argc) {		/* the root, and one for each argument */
+		printf("%u schedulers are loaded in place of %d\n", nr, argc);
+		return 1;
 	}
 	puts("ready");
 	fflush(stdout);

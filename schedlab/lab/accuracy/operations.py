@@ -7,6 +7,7 @@ are left out, and what depends on how long something took.
 
 import json
 import re
+import shlex
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -16,7 +17,9 @@ from schedlab.base.data import data_folder
 from schedlab.base.errors import IncompleteRun
 from schedlab.kernels.scx_programs import RECORDER, clang
 from schedlab.lab.ftrace import Event, events
+from schedlab.settings.kinds.cgroup import CGROUPS, Cgroup, files_of, folder_of
 from schedlab.settings.kinds.scx import Scx
+from schedlab.settings.kinds.scx_sub import ScxSub
 from schedlab.settings.variant import Variant
 from schedlab.targets.guest.guest import Guest
 from schedlab.targets.vm import VmTarget
@@ -27,15 +30,17 @@ MOST_FAILED = 5
 _SECONDS = 300.0
 _READY = "ready"
 _TRACING = "/sys/kernel/tracing"
+_SCHEDULERS = "/sys/kernel/sched_ext"
 _BEGIN = rf"""
 scx_{{scheduler}} > /tmp/scx 2>&1 &
 for i in $(seq 1200); do
-  grep -q enabled /sys/kernel/sched_ext/state && break
+  grep -q enabled {_SCHEDULERS}/state && break
   kill -0 $! 2> /dev/null || break
   sleep .1
 done
+{{below}}
 cd {_TRACING}
-sleep 100000 | {{recorder}} > /tmp/recorder 2>&1 &
+sleep 100000 | {{recorder}} $groups > /tmp/recorder 2>&1 &
 for i in $(seq 300); do grep -q '^{_READY}$' /tmp/recorder && break; sleep .1; done
 cat /tmp/scx; echo; cat /tmp/recorder
 for f in $(grep -o '^_*scx_bpf_[a-z0-9_]*' available_filter_functions | sort -u); do
@@ -48,13 +53,27 @@ echo 16384 > buffer_size_kb
 echo 1 > events/k/enable
 cd
 """
+_BELOW = rf"""
+echo +cpu > {CGROUPS}/cgroup.subtree_control
+mkdir -p {{folder}}
+{{files}}
+scx_{{scheduler}} -c {{folder}} >> /tmp/scx 2>&1 &
+id=$(stat -c %i {{folder}})
+for i in $(seq 1200); do
+  [ "$(find {_SCHEDULERS} -name sub-$id)" ] && break
+  kill -0 $! 2> /dev/null || break
+  sleep .1
+done
+groups="$groups $id=/{{group}}"
+"""
+"""What programs of the tree's schedulers that can be sub-schedulers do with `-c`."""
 _ROUND = f"""
 cat > /tmp/script.json << 'END'
 {{text}}
 END
 mkdir -p /tmp/logs
 echo > {_TRACING}/trace
-schedlab-load rt-app --file /tmp/script.json --logdir /tmp/logs > /dev/null
+{{prefix}} schedlab-load rt-app --file /tmp/script.json --logdir /tmp/logs > /dev/null
 status=$?
 cat {_TRACING}/trace
 (exit $status)
@@ -76,8 +95,8 @@ _SHORTEST_SLEEP = 5_000_000
 _NONE = "none"
 _REFUSED = re.compile(r"libbpf: (prog '\w+': failed to load: .*|.*system Kconfig.*)")
 """Where a scheduler that is not loaded says why; what comes behind says only that it is not."""
-_LEGEND = re.compile(r"(\d+) (\w+) (\S+) (\w)")
-_UNSEEN = re.compile(r"unseen (\w+)")
+_LEGEND = re.compile(r"(\d+) (/\S+:\w+|\w+) (\S+) (\w)")
+_UNSEEN = re.compile(r"unseen (\S+)")
 _BEGINS = re.compile(r"scx begins (\d+) (\w+) (\w+) (\w+) (\w+)")
 _ENDS = re.compile(r"scx ends (\d+) (\w+)")
 _VALUE = re.compile(r"(\w+)=(\S+)")
@@ -99,6 +118,11 @@ class Step:
     answer: str = ""
     calls: list[str] = field(default_factory=list)
 
+    @property
+    def kind(self) -> str:
+        """Return the operation without the group of the sub-scheduler that has it."""
+        return _kind(self.operation)
+
     def __str__(self) -> str:
         """Return it in a line."""
         answer = f" = {self.answer}" if self.answer else ""
@@ -113,6 +137,10 @@ class Operation:
     name: str
     kinds: str
     answer: str
+
+
+def _kind(operation: str) -> str:
+    return operation.rpartition(":")[2]
 
 
 def script() -> str:
@@ -147,7 +175,7 @@ class _Reader:
         self.open[cpu] = Step(name, tuple(arguments), at)
         self.unanswered[cpu] = []
         for each in arguments:
-            if each in self.wanted and name not in _TIMED_OPERATIONS:
+            if each in self.wanted and _kind(name) not in _TIMED_OPERATIONS:
                 self.steps.setdefault(each, []).append(self.open[cpu])
                 break
 
@@ -193,7 +221,7 @@ def _settled(steps: Sequence[Step]) -> Iterator[Step]:
     """
     begun = False
     for step in steps:
-        begun = begun or (step.operation == "enqueue" and step.arguments[-1] == _PINNED_WAKEUP)
+        begun = begun or (step.kind == "enqueue" and step.arguments[-1] == _PINNED_WAKEUP)
         if begun:
             yield step
 
@@ -207,22 +235,22 @@ def _without_waits(steps: Iterable[Step]) -> list[Step]:
     kept: list[Step] = []
     since: int | None = None
     for step in steps:
-        if step.operation == "running" and since is not None:
+        if step.kind == "running" and since is not None:
             short = step.at - kept[since].at < _SHORTEST_SLEEP
             if short and any(_wakes(each) for each in kept[since:]):
                 del kept[since:]
                 since = None
                 continue
             since = None
-        elif step.operation == "stopping" and step.arguments[-1] == _ASLEEP:
+        elif step.kind == "stopping" and step.arguments[-1] == _ASLEEP:
             since = len(kept)
         kept.append(step)
     return kept
 
 
 def _wakes(step: Step) -> bool:
-    wakes = step.operation in ("runnable", "enqueue") and bool(int(step.arguments[-1]) & _WAKEUP)
-    return wakes or step.operation == "select_cpu"
+    wakes = step.kind in ("runnable", "enqueue") and bool(int(step.arguments[-1]) & _WAKEUP)
+    return wakes or step.kind == "select_cpu"
 
 
 def _names(found: Iterable[Event]) -> dict[int, str]:
@@ -255,9 +283,9 @@ def of_simulator(
         elif event.name == "scx_answer":
             reader.ends(event.cpu, str(_number(answer)) if answer else "")
         elif event.name == "scx_call" and "scx_bpf_" in name:
-            reader.calls(event.cpu, name, list(shown))
+            reader.calls(event.cpu, _kind(name), list(shown))
             if answer is not None:
-                reader.answers(event.cpu, name, str(_answered(answer)))
+                reader.answers(event.cpu, _kind(name), str(_answered(answer)))
     return reader.found()
 
 
@@ -345,6 +373,7 @@ class Recorder:
     def __init__(self, target: VmTarget, variant: Variant) -> None:
         """Take the guest's target, and the variant whose scheduler it is; build our program."""
         self._scheduler = Scx.of(variant) or ""
+        self._variant = variant
         target.beside[f"/usr/bin/{RECORDER}"] = target.scx_programs(variant).recorder()
 
     def record(self, guest: Guest, text: str) -> Iterator[list[str]]:
@@ -353,7 +382,8 @@ class Recorder:
         Raises:
             IncompleteRun: the scheduler is not loaded, or does not run the script.
         """
-        begun = guest.run(_BEGIN.format(scheduler=self._scheduler, recorder=RECORDER), _SECONDS)
+        begin = _BEGIN.format(scheduler=self._scheduler, recorder=RECORDER, below=self._below())
+        begun = guest.run(begin, _SECONDS)
         listed = begun.out.decode().splitlines()
         if _READY not in listed:
             raise IncompleteRun(
@@ -361,19 +391,33 @@ class Recorder:
                 f"\n  It was compiled by {Path(clang()).name}; the kernel may load what a newer one"
                 " makes of it."
             )
-        for lines in rounds(guest, self._scheduler, text):
+        prefix = shlex.join(self._variant.around.prefix)
+        for lines in rounds(guest, self._scheduler, text, prefix):
             yield [*listed, *lines]
 
+    def _below(self) -> str:
+        """Return what makes the groups of the sub-schedulers and starts each there."""
+        own, parts = Cgroup.of(self._variant) or {}, []
+        for group, scheduler in sorted(ScxSub.of(self._variant).items()):
+            folder = f"{CGROUPS}/{group}"
+            files = files_of(own) if folder == folder_of(self._variant) else []
+            written = (f"echo {shlex.quote(text)} > {folder}/{name}" for name, text in files)
+            values = {"scheduler": scheduler, "group": group, "folder": folder}
+            parts.append(_BELOW.format(**values, files="\n".join(written)))
+        return "\n".join(parts)
 
-def rounds(guest: Guest, scheduler: str, text: str) -> Iterator[list[str]]:
+
+def rounds(guest: Guest, scheduler: str, text: str, prefix: str = "") -> Iterator[list[str]]:
     """Run the script in a guest under a scheduler; yield the trace of each round that succeeds.
+
+    `prefix` is what goes before its program, to bring it into a group.
 
     Raises:
         IncompleteRun: too many fail.
     """
     failed = 0
     for _ in range(ROUNDS):
-        while (done := guest.run(_ROUND.format(text=text), _SECONDS)).status:
+        while (done := guest.run(_ROUND.format(text=text, prefix=prefix), _SECONDS)).status:
             failed += 1
             if failed > MOST_FAILED:
                 said = done.err.strip().splitlines()[-3:] or ["it says nothing"]

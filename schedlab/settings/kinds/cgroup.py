@@ -15,7 +15,7 @@ from schedlab.settings.knob import FileKnob, Knob
 from schedlab.settings.setting import Around, Setting, Simulated, because, setting
 from schedlab.settings.text import Value
 
-_CGROUPS = "/sys/fs/cgroup"
+CGROUPS = "/sys/fs/cgroup"
 _PATH = "path"
 _GROUP = re.compile(r"[\w.@:-]+(/[\w.@:-]+)*")
 _PERCENT = re.compile(r"\d{1,3}(\.\d{1,2})?")
@@ -80,7 +80,7 @@ _FILES: Mapping[str, Callable[[str], str]] = {
 def group_path(text: str) -> str:
     """Return a group's path below the root; ValueError if it is none."""
     if not _GROUP.fullmatch(text) or {".", ".."} & set(text.split("/")):
-        raise ValueError(f"'{text}' is not a cgroup below {_CGROUPS}, such as bench or a/b")
+        raise ValueError(f"'{text}' is not a cgroup below {CGROUPS}, such as bench or a/b")
     return text
 
 
@@ -146,7 +146,7 @@ class Cgroup(Setting[dict[str, str] | None]):
         """Write the path and the pairs."""
         if not value:
             return []
-        return [shlex.join([value[_PATH], *(f"{name}={text}" for name, text in _files(value))])]
+        return [shlex.join([value[_PATH], *(f"{name}={text}" for name, text in files_of(value))])]
 
     def knobs(self, system: System, value: dict[str, str] | None) -> Iterator[tuple[Knob, str]]:
         """Yield the group's files; KnobError if there is no such group, or it has no such file."""
@@ -154,7 +154,7 @@ class Cgroup(Setting[dict[str, str] | None]):
             return
         if not system.exists(f"{_folder(value)}/cgroup.procs"):
             raise KnobError(_missing(system, value[_PATH]))
-        for name, wanted in _files(value):
+        for name, wanted in files_of(value):
             path = f"{_folder(value)}/{name}"
             if not system.exists(path):
                 controller = name.partition(".")[0]
@@ -178,7 +178,7 @@ class Cgroup(Setting[dict[str, str] | None]):
             return
         path = f"/{value[_PATH]}"
         yield Simulated("cgroup", _PATH, path, "cgroup", path, "cgroup")
-        for name, wanted in _files(value):
+        for name, wanted in files_of(value):
             place = f"{_folder(value)}/{name}"
             yield _File("cgroup", name, wanted, _label(name), wanted, place)
 
@@ -197,26 +197,27 @@ def folder_of(variant: BaseModel) -> str:
     return _folder(value) if value else ""
 
 
-def _files(value: Mapping[str, str]) -> list[tuple[str, str]]:
+def files_of(value: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the files of a group with their texts."""
     return [(name, text) for name, text in value.items() if name != _PATH]
 
 
 def _folder(value: Mapping[str, str]) -> str:
-    return f"{_CGROUPS}/{value[_PATH]}"
+    return f"{CGROUPS}/{value[_PATH]}"
 
 
 def _missing(system: System, path: str) -> str:
     """Return a message: there is no group at this path; with the right path if that is known."""
-    root = mounts(system)[0] or _CGROUPS
-    below = root.removeprefix(_CGROUPS).strip("/")
-    if root.startswith(_CGROUPS) and below and path.partition("/")[0] != below:
+    root = mounts(system)[0] or CGROUPS
+    below = root.removeprefix(CGROUPS).strip("/")
+    if root.startswith(CGROUPS) and below and path.partition("/")[0] != below:
         return (
-            f"cgroup: {_CGROUPS}/{path} is no group of version 2, which is mounted at {root} here."
+            f"cgroup: {CGROUPS}/{path} is no group of version 2, which is mounted at {root} here."
             f" Name it {below}/{path}, and make it first: mkdir {root}/{path}"
         )
     return (
-        f"cgroup: {_CGROUPS}/{path} is not there. Make the group first (version 2):"
-        f" mkdir {_CGROUPS}/{path}"
+        f"cgroup: {CGROUPS}/{path} is not there. Make the group first (version 2):"
+        f" mkdir {CGROUPS}/{path}"
     )
 
 
