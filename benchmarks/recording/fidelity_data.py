@@ -23,22 +23,50 @@ import tomli_w
 from fidelity import ABOUT, metric_pairs, ratio
 
 from schedlab.benchmarks.replay import FIDELITY_FILE, Changes, Fidelity, FidelityFile, Off
+from schedlab.benchmarks.rt_app import REQUEST_P99
 
 _FIGURES = {"time": "seconds", "rate": "rate", "switches": "switches", "wakeups": "wakeups"}
 _FIGURES["moves"] = "moves"
+_LATENCIES = {"wakeup_p50": "p50", "wakeup_p99": "p99"}
+_LEAST_LATENCY = 1.0
+"""us: of a shorter latency an error is a part of this, as it matters no more than beside it."""
 
 Row = dict[str, Any]
 
 
-def off(workloads: Sequence[list[Row]], column: str) -> Off:
+def off(workloads: Sequence[list[Row]], column: str, least: float = 0.0) -> Off:
     """Return how far the replays' figures are from the originals', as parts of these."""
+    pairs = [
+        tuple(statistics.fmean(row["base"][which][column] for row in rows) for which in (0, 1))
+        for rows in workloads
+    ]
+    return _off(
+        [abs(replay - original) / (max(original, least) or 1) for original, replay in pairs]
+    )
+
+
+def requests(workloads: Sequence[list[Row]]) -> Off | None:
+    """Return how far the 99th percentile of requests is from the originals'; None: none has one."""
     found = []
     for rows in workloads:
-        original, replay = (
-            statistics.fmean(row["base"][which][column] for row in rows) for which in (0, 1)
-        )
-        found.append(abs(replay - original) / (original or 1))
-    return Off(median=round(statistics.median(found), 4), worst=round(max(found), 4))
+        pairs = [
+            (1 / row["base"][0]["better"][metric], 1 / row["base"][1]["better"][other])
+            for row in rows
+            for metric, other in row["pairs"].items()
+            if other == REQUEST_P99.name
+            and metric in row["base"][0]["better"]
+            and other in row["base"][1]["better"]
+        ]
+        if pairs:
+            original, replay = (statistics.fmean(values) for values in zip(*pairs, strict=True))
+            found.append(abs(replay - original) / original)
+    return _off(found) if found else None
+
+
+def _off(parts: Sequence[float]) -> Off:
+    return Off(
+        median=round(statistics.median(parts), 4), worst=round(max(parts), 4), number=len(parts)
+    )
 
 
 def changes(workloads: Sequence[list[Row]]) -> Changes | None:
@@ -84,11 +112,25 @@ def summary(rows: Sequence[Row]) -> FidelityFile:
             kind: Fidelity(
                 workloads=tuple(sorted({case for case, _ in of})),
                 **{name: off(list(of.values()), key) for name, key in _FIGURES.items()},
+                **{
+                    name: off(_with(list(of.values()), key), key, _LEAST_LATENCY)
+                    for name, key in _LATENCIES.items()
+                },
+                request_p99=requests(list(of.values())),
                 changes=changes(list(of.values())),
             )
             for kind, of in sorted(kinds.items())
         },
     )
+
+
+def _with(workloads: Sequence[list[Row]], column: str) -> list[list[Row]]:
+    """Return the workloads whose originals and replays have a figure."""
+    return [
+        rows
+        for rows in workloads
+        if not any(math.isnan(row["base"][which][column]) for row in rows for which in (0, 1))
+    ]
 
 
 def main() -> None:

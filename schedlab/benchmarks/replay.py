@@ -32,6 +32,8 @@ _RARE = 1_000_000
 """ns of work for each wait, from which on a workload is mostly work."""
 _SOME = 1.0
 """Percentage points."""
+_MANY = 10
+"""An error from which on it is told as a multiple."""
 _WORD = re.compile(r"([wrst@dlbpg])|(?<![^ ])(\d+)")
 _HANDS_OVER = "wlbpg"
 """Words for which tasks wait for each other; an item of a pool is waited for once."""
@@ -122,6 +124,8 @@ class Off(Data):
 
     median: float
     worst: float
+    number: int
+    """Of the workloads that have the figure."""
 
 
 class Changes(Data):
@@ -154,6 +158,11 @@ class Fidelity(Data):
     switches: Off
     wakeups: Off
     moves: Off
+    wakeup_p50: Off
+    """From a wake to the CPU; of less than a us, the error is a part of a us."""
+    wakeup_p99: Off
+    request_p99: Off | None = None
+    """None: no original measures its requests."""
     changes: Changes | None = None
 
     def levels(self, where: str) -> str:
@@ -161,12 +170,25 @@ class Fidelity(Data):
         figures = {"time": self.time, "work done at a time": self.rate}
         figures |= {"switches": self.switches, "wakeups": self.wakeups}
         figures["moves between CPUs"] = self.moves
+        figures["median wakeup latency"] = self.wakeup_p50
+        figures["its 99th percentile"] = self.wakeup_p99
         said = [f"{name} {_part(off.median)} ({_part(off.worst)})" for name, off in figures.items()]
         number = len(self.workloads)
         return (
             f"Replays of {number} known workload{'s' if number > 1 else ''} of this kind, imported"
-            f" with --probe, were off by, in the middle (at worst): {', '.join(said)}. That says"
-            f" nothing of latencies, which the study has for each. {where}"
+            f" with --probe, were off by, in the middle (at worst): {', '.join(said)}."
+            f" {self._about_requests()} {where}"
+        )
+
+    def _about_requests(self) -> str:
+        """Return a sentence on the latency of requests."""
+        found = self.request_p99
+        if found is None:
+            return "How far latencies of requests are off is not known: none measures its own."
+        number = f"{found.number} workload{'s' if found.number > 1 else ''}"
+        return (
+            f"The 99th percentile of requests, which {number} measured, was off by"
+            f" {_part(found.median)} ({_part(found.worst)})."
         )
 
     def about_changes(self) -> str:
@@ -235,4 +257,4 @@ def doubts(kind: str) -> str:
 
 
 def _part(value: float) -> str:
-    return f"{100 * value:.0f} %"
+    return f"{100 * value:.0f} %" if value < _MANY else f"{value:.0f} times"

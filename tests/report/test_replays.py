@@ -71,7 +71,11 @@ def row(
 ) -> dict[str, Any]:
     def run(seconds: float, better: float) -> dict[str, Any]:
         figures = {"seconds": seconds, "rate": 2.0, "switches": 10, "wakeups": 0, "moves": 5}
-        return {**figures, "better": {"speed": better, "work_rate": better}}
+        figures |= {"p50": 0.1 * seconds, "p99": 20 * seconds}
+        return {
+            **figures,
+            "better": {"speed": better, "work_rate": better, "request_p99": 1 / seconds},
+        }
 
     base = [run(seconds, 1.0) for seconds in times]
     changed = [run(1.0, 1 + by) for by in moved]
@@ -82,7 +86,7 @@ def row(
         "kernel": "6.12",
         "kind": kind,
     }
-    about["pairs"] = {"speed": "work_rate"}
+    about["pairs"] = {"speed": "work_rate", "request_p99": "request_p99"}
     return {**about, "base": base, "NO_X": changed}
 
 
@@ -92,7 +96,16 @@ def test_the_data_are_of_the_means_over_seeds() -> None:
     assert list(found) == [WORK]
     of = found[WORK]
     assert (of.time.median, of.time.worst, of.switches.worst) == (0.1, 0.1, 0.0)
-    assert of.changes == Changes(number=1, originals=6.0, error=5.0)
+    assert of.request_p99 and of.request_p99.worst == 0.1
+    assert (of.wakeup_p99.worst, of.wakeup_p99.number) == (0.1, 1)
+    assert of.wakeup_p50.worst == pytest.approx(0.01), "a hundredth of a us, as a part of a us"
+
+
+def test_latencies_stand_beside_the_other_errors() -> None:
+    said = describe_fidelity(HAND_OVERS)
+    assert "median wakeup latency 4 % (122 times), its 99th percentile 9 % (55 %)" in said
+    assert "The 99th percentile of requests, which 1 workload measured, was off by" in said
+    assert "none measures its own" in describe_fidelity(MESSAGES)
 
 
 def test_every_kind_has_been_measured() -> None:
