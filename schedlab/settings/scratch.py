@@ -1,4 +1,4 @@
-"""Folders of data that a killed lab leaves: of servers below a result, and of perf."""
+"""Data that a killed lab leaves: folders of servers and of perf, and a file half written."""
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,25 +19,32 @@ class Scratch:
 
     raw: str = ""
     names: tuple[str, ...] = ()
+    unfinished: str = ""
+    """A file that is written, and has another name when it is complete."""
 
     @classmethod
-    def of(cls, raw: Path, names: Sequence[str]) -> "Scratch":
-        """Return what may be left below the folder of the runs."""
-        return cls(str(raw.absolute()), tuple(dict.fromkeys(names)))
+    def of(cls, raw: Path, names: Sequence[str], unfinished: Path | None = None) -> "Scratch":
+        """Return what may be left below the folder of the runs, and of a file."""
+        file = str(unfinished.absolute()) if unfinished else ""
+        return cls(str(raw.absolute()), tuple(dict.fromkeys(names)), file)
 
     @classmethod
     def packed(cls, data: Mapping[str, Any]) -> "Scratch":
         """Return what a journal holds."""
-        return cls(str(data.get("raw", "")), tuple(map(str, data.get("names", ()))))
+        return cls(
+            str(data.get("raw", "")),
+            tuple(map(str, data.get("names", ()))),
+            str(data.get("unfinished", "")),
+        )
 
     def found(self) -> list[Path]:
-        """Return the folders that are there; a link leads nowhere."""
-        raw = Path(self.raw)
-        if not self.raw or raw.is_symlink():
-            return []
-        with suppress(OSError):
-            return [each for each in self._possible(raw) if each.is_dir()]
-        return []
+        """Return what is there; a link leads nowhere."""
+        raw, file = Path(self.raw), Path(self.unfinished)
+        found = [file] if self.unfinished and file.is_file() and not file.is_symlink() else []
+        if self.raw and not raw.is_symlink():
+            with suppress(OSError):
+                found += [each for each in self._possible(raw) if each.is_dir()]
+        return found
 
     def _possible(self, raw: Path) -> Iterator[Path]:
         yield from (each for each in (raw / LOADED,) if not each.is_symlink())
@@ -52,14 +59,14 @@ class Scratch:
             StoreError: one cannot be removed.
         """
         lines = []
-        for folder in self.found():
+        for each in self.found():
             try:
-                shutil.rmtree(folder)
+                shutil.rmtree(each) if each.is_dir() else each.unlink()
             except OSError as error:
                 raise StoreError(
-                    f"{folder}: data of an earlier lab cannot be removed: {error.strerror}"
+                    f"{each}: data of an earlier lab cannot be removed: {error.strerror}"
                 ) from error
-            lines.append(f"removed {folder}, data that an earlier lab left")
+            lines.append(f"removed {each}, data that an earlier lab left")
         if lines and not self.names:  # of a recorder, whose folder has nothing else
             with suppress(OSError):
                 Path(self.raw).rmdir()

@@ -3,6 +3,7 @@
 import gzip
 import re
 import subprocess
+import sys
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,7 +21,9 @@ LARGEST = 10 << 30
 """bytes of text; no trace is longer."""
 _PIECE = 4 << 20
 _PERF = (b"PERFILE2", b"2ELIFREP")
+"""As hosts write it whose lower bytes come first, and the others."""
 _TRACE_CMD = b"\x17\x08\x44tracing"
+_LITTLE, _BIG = "little", "big"
 _ONE = re.compile(rb"(\] +\d+\.\d{9}: ) +1 (?= *\w+:\w+: )")
 _GZIP = b"\x1f\x8b"
 _PERFETTO = b"\n"
@@ -84,9 +87,9 @@ def _trace_cmd_text(path: Path) -> Iterator[bytes]:
         some = some or b" sched_" in piece
         yield piece
     if not some:
-        raise UsageError(
-            f"{path}: trace-cmd prints no event of the scheduler: it is cut off, or has none."
-        )
+        order = ", or is of a host of the other byte order" if _is_foreign(path) else ""
+        why = f"it is cut off, or has none{order}"
+        raise UsageError(f"{path}: trace-cmd prints no event of the scheduler: {why}.")
 
 
 def _whole(path: Path) -> bytes:
@@ -129,6 +132,16 @@ def _limited(pieces: Iterator[bytes], path: Path) -> Iterator[bytes]:
         yield piece
 
 
+def _is_foreign(path: Path) -> bool:
+    """Return whether a perf.data or trace.dat is of a host of the other byte order."""
+    with path.open("rb") as file:
+        head = file.read(64)
+    if head.startswith(_TRACE_CMD):
+        after = head[len(_TRACE_CMD) :].partition(b"\0")[2]
+        return after[:1] == (b"\1" if sys.byteorder == "little" else b"\0")
+    return head.startswith(_PERF[sys.byteorder == "little"])
+
+
 def _printed(argv: tuple[str, ...], package: str, path: Path) -> Iterator[bytes]:
     """Yield what a tool prints; it is ended when nobody reads on."""
     need_programs({argv[0]: package}, f"reading {path}", UsageError)
@@ -144,5 +157,11 @@ def _printed(argv: tuple[str, ...], package: str, path: Path) -> Iterator[bytes]
     if status:
         why = [line.strip() for line in said if line.strip() and not line.endswith("Ignoring.")]
         hint = "\n  It reads whole files alone; record or copy one again that was cut off."
+        if _is_foreign(path):
+            hint = (
+                "\n  The file is of a host of the other byte order, which not every"
+                f" {argv[0]} reads: print it as text there, and import that"
+                " (docs/manual/recording.md)."
+            )
         reason = why[0] if why else "failed, and says nothing more"
         raise UsageError(f"{path}: {argv[0]}: {reason}{hint}")

@@ -113,7 +113,8 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
         _check_cgroup(system, asked.cgroup)
     restored = restore_journal(system)
     before = look(system)
-    with _noted(system, folder) as (tag, own):
+    partial = output.with_name(f".{output.name}.partial")
+    with _noted(system, folder, partial) as (tag, own):
         data = own / "perf.data"
         counted = _counts(system, asked.counters, own, tag)
         switches = _counting(asked.counters) if counted else events[0]
@@ -123,15 +124,15 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
         said = launch.stderr.read_text(errors="replace")
         printed = launch.stdout.read_text(errors="replace").strip()
         setup = _setup(system, asked, before, said, data)
-        lines, lost = _written(setup, data, output, asked.anonymous)
+        lines, lost = _written(setup, data, (partial, output), asked.anonymous)
     return Recorded(lines, lost, end, printed, restored, counted)
 
 
 @contextmanager
-def _noted(system: System, folder: Path) -> Iterator[tuple[str, Path]]:
-    """Yield a tag for perf and a folder for its data, which are in the host's journal meanwhile."""
+def _noted(system: System, folder: Path, partial: Path) -> Iterator[tuple[str, Path]]:
+    """Yield a tag for perf and a folder for its data; they and the file are in the journal."""
     journal = Journal(system)
-    journal.scratch = Scratch.of(folder, ())
+    journal.scratch = Scratch.of(folder, (), partial)
     tag = uuid.uuid4().hex
     journal.write(tag, [])
     try:
@@ -157,11 +158,11 @@ def _setup(system: System, asked: Request, before: Setup, said: str, data: Path)
     return setup.without_names() if asked.anonymous else setup
 
 
-def _written(setup: Setup, data: Path, output: Path, nameless: bool) -> tuple[int, int]:
+def _written(setup: Setup, data: Path, files: tuple[Path, Path], nameless: bool) -> tuple[int, int]:
     """Write a recording, whole or not at all; return its lines, and the events that were lost."""
+    partial, output = files
     hide = anonymous(secrets.token_bytes(16)) if nameless else None
     lines = lost = 0
-    partial = output.with_name(f".{output.name}.partial")
     try:
         with writing(output):
             with gzip.open(partial, "wb", compresslevel=3) as file:

@@ -55,6 +55,8 @@ _MOST_DIGITS = len(str(_LONGEST_NS))
 _LONGEST_MESSAGE = 1 << 30
 _MOST_POOLS = 1_000_000
 _MOST = (1 << 31) - 1
+_SECTIONS = ("recorded", "global", "messages", "barriers", "items", "tasks")
+_KEY = re.compile(r'\s*"([^"]+)"\s*:')
 _WORD = re.compile(r"([w>+st@dmrlubypqgo]?)(\d*)")
 
 
@@ -229,11 +231,26 @@ def read_workload(path: Path) -> RecordedWorkload:
     Raises:
         UsageError: it cannot be read, or it is not such a file; file and key are named.
     """
-    document = parse_json(read_workload_text(path), path)
+    text = read_workload_text(path)
+    document = parse_json(text, path)
     try:
         return _workload(document)
     except UsageError as error:
-        raise UsageError(f"{path}: {error}") from None
+        raise UsageError(f"{path}{_line_of(str(error), text)}: {error}") from None
+
+
+def _line_of(error: str, text: str) -> str:
+    """Return the line of the member that an error is about, as `:12`; empty: none has a line."""
+    section = ""
+    for number, line in enumerate(text.split("\n"), 1):
+        found = _KEY.match(line)
+        if not found:
+            continue
+        if found[1] in _SECTIONS:
+            section = found[1]
+        elif error.startswith((f"{section}.{found[1]}:", f"{section}.{found[1]}.")):
+            return f":{number}"
+    return ""
 
 
 def checked(made: RecordedWorkload) -> RecordedWorkload:
@@ -346,12 +363,20 @@ def _check_numbers(made: RecordedWorkload) -> None:
     known[PUT] = range(1, len(made.items) + 1)
     known[SERVE] = {item.pool for item in made.items}
     named = {SEND: "message", RECEIVE: "message", BARRIER: "barrier", PUT: "item", SERVE: "pool"}
+    tasks = {task.id for task in made.tasks}
+    known |= {WAKE: tasks, START: tasks}
+    named |= {WAKE: "task", START: "task"}
     every = [(f"tasks.{task.key}", task.steps()) for task in made.tasks]
     every += [(f"items.{at}", made.item_steps(at)) for at in range(1, len(made.items) + 1)]
     for where, steps in every:
         for letter, number in steps:
             if letter in known and number not in known[letter]:
-                raise UsageError(f"{where}: there is no {named[letter]} {number}.")
+                word = f"{letter}{number}"
+                raise UsageError(
+                    f"{where}: the word '{word}' names a {named[letter]} that the file does not"
+                    f" have.\n  Take the word out, or `schedlab workload trim --tasks` the file it"
+                    " is from, which leaves no such words."
+                )
 
 
 def _numbered(document: Any, name: str, expected: str, read: Callable[[Any], _T]) -> list[_T]:

@@ -2,6 +2,8 @@
 
 import gzip
 import os
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,9 +59,7 @@ def no_perf_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_perf_data_that_is_cut_off_or_of_other_endianness(tmp_path: Path, magic: bytes) -> None:
     path = tmp_path / "perf.data"
     path.write_bytes(magic + bytes(100))
-    with pytest.raises(
-        UsageError, match=r"incompatible file format.*\n  It reads whole files alone"
-    ):
+    with pytest.raises(UsageError, match=r"incompatible file format.*\n  (It reads|The file is)"):
         read_trace(path)
 
 
@@ -109,3 +109,18 @@ def test_no_sched_waking_no_flags_and_lost_events_are_all_told(tmp_path: Path) -
                  "1 times a CPU leaves another task", "Neither flags nor interrupts",
                  "sched_process_fork is not recorded"):  # fmt: skip
         assert word in notes, word
+
+
+@pytest.mark.skipif(not shutil.which("perf"), reason="perf reads perf.data")
+def test_a_damaged_file_of_the_other_byte_order_says_what_to_do(tmp_path: Path) -> None:
+    both = [b"PERFILE2", b"2ELIFREP"]
+    own, other = both if sys.byteorder == "little" else both[::-1]
+    for magic, said in ((own, "record or copy one again"), (other, "of the other byte order")):
+        (tmp_path / "x.data").write_bytes(magic + bytes(5000))
+        with pytest.raises(UsageError, match=said):
+            read_trace(tmp_path / "x.data")
+    order = b"\1" if sys.byteorder == "little" else b"\0"
+    (tmp_path / "x.dat").write_bytes(b"\x17\x08\x44tracing6\0" + order + bytes(5000))
+    if shutil.which("trace-cmd"):
+        with pytest.raises(UsageError, match="of the other byte order"):
+            read_trace(tmp_path / "x.dat")

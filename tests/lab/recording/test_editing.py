@@ -57,6 +57,15 @@ def test_a_file_comes_back_as_it_was(tmp_path: Path) -> None:
     assert back.recorded == PING.recorded
 
 
+def test_a_refusal_names_the_line(tmp_path: Path) -> None:
+    file = tmp_path / "x.slw"
+    made = replace(PING, items=[Item(1, "100"), Item(1, "r9")], messages=[])
+    made.write(file)
+    number = next(at for at, line in enumerate(file.read_text().split("\n"), 1) if '"r9"' in line)
+    with pytest.raises(UsageError, match=rf"x\.slw:{number}: items\.2: the word 'r9'"):
+        read_workload(file)
+
+
 def test_only_a_workload_alone_keeps_the_cpus_that_its_tasks_begin_on() -> None:
     alone = replace(PING, tasks=[replace(t, settings={"first_cpu": 1}) for t in PING.tasks])
     for made, keeps in (
@@ -87,6 +96,11 @@ def hostile(recorded: Json | None = None, items: Json | None = None, **more: Any
             hostile(**{"a-1": {"replay": "1", "first_cpu": -1}}),
             r"a-1.first_cpu: the number of a CPU",
         ),
+        (
+            hostile(**{"a-1": "10 >7"}),
+            "a-1: the word '>7' names a task .*\n *Take the word out, or",
+        ),
+        (hostile(**{"a-1": "10 +7"}), r"a-1: the word '\+7' names a task that"),
         ('{"recorded": {"version": 2}, "tasks": {}}', "version is 2"),
         ('{"recorded": {"version": 1}, "tasks": {"x": {}}}', "is called NAME-NUMBER"),
         ('{"recorded": {"version": 1}, "tasks": {"x-1": {}}}', '"replay" is missing'),
@@ -115,7 +129,7 @@ def hostile(recorded: Json | None = None, items: Json | None = None, **more: Any
                 items={"1": {"pool": 1, "replay": "1"}, "2": {"pool": 3, "replay": "1"}},
                 **{"a-1": "p1 p2 q2"},
             ),
-            "a-1: there is no pool 2",
+            "a-1: the word 'q2' names a pool that the file does not have",
         ),
     ],
 )

@@ -257,9 +257,9 @@ def test_objects_come_back_from_the_file(tmp_path: Path) -> None:
         assert (list(again.barriers), list(again.items)) == (list(made.barriers), list(made.items))
         assert words(again) == words(made)
     for wrong, why in (
-        ("p4", "no item 4"),
-        ("q2", "no pool 2"),
-        ("b1", "no barrier 1"),
+        ("p4", "'p4' names an? item"),
+        ("q2", "'q2' names an? pool"),
+        ("b1", "'b1' names an? barrier"),
         ("y1", "not a word"),
     ):
         file.write_text(file.read_text().replace('"3000 p1', f'"{wrong} p1'))

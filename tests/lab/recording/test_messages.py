@@ -107,7 +107,7 @@ def test_messages_come_back_from_the_file(tmp_path: Path) -> None:
     made_of(ONE_WAITS).write(file)
     assert list(read_workload(file).messages) == [Message("unix", 7, 100)]
     file.write_text(file.read_text().replace("m1", "m2"))
-    with pytest.raises(UsageError, match=r"tasks\.a-10: there is no message 2"):
+    with pytest.raises(UsageError, match=r"tasks\.a-10: the word 'm2' names a message"):
         read_workload(file)
 
 

@@ -133,8 +133,14 @@ def test_a_killed_recorder_leaves_its_data_to_the_next_lab(
     host: LocalSystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The process dies in the middle: nothing of its own cleans up."""
+    partial = tmp_path / ".x.gz.partial"
+
+    def dies(*_: object) -> None:
+        partial.write_text("half of it")
+        os._exit(9)
+
     with monkeypatch.context() as killed:
-        killed.setattr(recorder, "_written", lambda *_: os._exit(9))
+        killed.setattr(recorder, "_written", dies)
         if (pid := os.fork()) == 0:
             recorded(host, Request(0.01), tmp_path)
         os.waitpid(pid, 0)
@@ -142,11 +148,12 @@ def test_a_killed_recorder_leaves_its_data_to_the_next_lab(
     data = tmp_path / "folder" / LOADED
     assert (data / "perf.data").exists()
     assert str(data) in (left_behind(host) or "")
-    output = tmp_path / "x.gz"
+    assert str(partial) in (left_behind(host) or "")
+    output = tmp_path / "y.gz"
     (tmp_path / "next").mkdir()
     made = record(host, Request(0.01), tmp_path / "next", output)
     assert any(str(data) in line for line in made.restored)
-    assert not data.parent.exists()
+    assert not data.parent.exists() and not partial.exists()
     assert left_behind(host) is None
 
 
