@@ -45,7 +45,7 @@ def run(argv: Sequence[str], how: str) -> tuple[str, float]:
             return alone.apply(run_recorded, (tuple(argv), how == LIGHT))
     timed = ("sh", "-c", '"$@"; times >&2', "sh", *argv)
     done = subprocess.run(timed, capture_output=True, text=True, check=True)
-    return done.stdout + done.stderr, _cpu(done.stderr)
+    return done.stdout + done.stderr, cpu_of_children(done.stderr)
 
 
 def run_recorded(argv: Sequence[str], light: bool) -> tuple[str, float]:
@@ -56,7 +56,7 @@ def run_recorded(argv: Sequence[str], light: bool) -> tuple[str, float]:
         system = LocalSystem()
         with system.held():
             made = record(system, Request(0, timed, light=light), folder, folder / "x.gz")
-        return made.printed, _cpu(made.printed)
+        return made.printed, cpu_of_children(made.printed)
 
 
 def _worked(pid: int) -> float:
@@ -65,7 +65,7 @@ def _worked(pid: int) -> float:
     return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
 
 
-def _cpu(said: str) -> float:
+def cpu_of_children(said: str) -> float:
     """Return the CPU seconds of a shell's children, the second line of its `times`."""
     last = [line for line in said.splitlines() if re.fullmatch(r"\d+m[\d.]+s \d+m[\d.]+s", line)]
     return sum(60 * int(m) + float(s) for m, s in re.findall(r"(\d+)m([\d.]+)s", last[-1]))

@@ -106,7 +106,7 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
         HostError: perf or the command is missing, or perf may not do it.
         IncompleteRun: perf failed.
     """
-    events = _events(system, () if asked.light else (*_MOVES, *_CALLS))
+    events = _events(system) if asked.light else whole_events(system)
     if asked.command and system.which(asked.command[0]) is None:
         raise HostError(f"{asked.command[0]}: this program was not found.")
     if asked.cgroup:
@@ -179,7 +179,16 @@ def _written(setup: Setup, data: Path, files: tuple[Path, Path], nameless: bool)
     return lines, lost
 
 
-def _events(system: System, named: Sequence[str]) -> list[str]:
+def whole_events(system: System) -> list[str]:
+    """Return the tracepoints of a recording with the calls that read and write.
+
+    Raises:
+        HostError: perf or a tracepoint that is needed is missing.
+    """
+    return _events(system, (*_MOVES, *_CALLS))
+
+
+def _events(system: System, named: Sequence[str] = ()) -> list[str]:
     """Return the tracepoints that the system has, with those of the named system calls."""
     if system.which("perf") is None:
         raise HostError("perf is needed to record.\n  Install: apt-get install linux-perf")

@@ -118,7 +118,10 @@ def _setup(piece: bytes, name: str) -> Setup:
     except (ValueError, RecursionError):
         found = None
     if not found:
-        raise UsageError(f"{name}: its line of what was set is not as `schedlab record` writes it.")
+        raise UsageError(
+            f"{name}: its line of what was set is not as `schedlab record` writes it; it may be"
+            " cut off there."
+        )
     return found
 
 
