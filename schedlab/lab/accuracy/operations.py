@@ -54,9 +54,7 @@ echo 1 > events/k/enable
 cd
 """
 _BELOW = rf"""
-echo +cpu > {CGROUPS}/cgroup.subtree_control
 mkdir -p {{folder}}
-{{files}}
 scx_{{scheduler}} -c {{folder}} >> /tmp/scx 2>&1 &
 id=$(stat -c %i {{folder}})
 for i in $(seq 1200); do
@@ -396,14 +394,15 @@ class Recorder:
             yield [*listed, *lines]
 
     def _below(self) -> str:
-        """Return what makes the groups of the sub-schedulers and starts each there."""
-        own, parts = Cgroup.of(self._variant) or {}, []
+        """Return what makes the variant's groups, each with the sub-scheduler it has."""
+        parts = [f"echo +cpu > {CGROUPS}/cgroup.subtree_control"]
+        if own := Cgroup.of(self._variant):
+            folder = folder_of(self._variant)
+            parts.append(f"mkdir -p {folder}")
+            parts += [f"echo {shlex.quote(text)} > {folder}/{name}" for name, text in files_of(own)]
         for group, scheduler in sorted(ScxSub.of(self._variant).items()):
-            folder = f"{CGROUPS}/{group}"
-            files = files_of(own) if folder == folder_of(self._variant) else []
-            written = (f"echo {shlex.quote(text)} > {folder}/{name}" for name, text in files)
-            values = {"scheduler": scheduler, "group": group, "folder": folder}
-            parts.append(_BELOW.format(**values, files="\n".join(written)))
+            values = {"scheduler": scheduler, "group": group, "folder": f"{CGROUPS}/{group}"}
+            parts.append(_BELOW.format(**values))
         return "\n".join(parts)
 
 

@@ -202,9 +202,10 @@ class Validation:
         """
         if KernelSetting.of(variant):
             raise UsageError("--target names the kernel, and --kernel the simulator's.")
-        check_place(variant, VM.name)
-        if Scx.of(variant):
+        if Scx.of(variant):  # its groups are made in the guest
+            check_place(variant.model_copy(update={"cgroup": None, "scx_subs": {}}), VM.name)
             return self._of_scheduler(booted, variant, say)
+        check_place(variant, VM.name)
         settings(variant)
         verbose = variant.model_copy(
             update={"cmdline": f"{variant.boot_options} {VERBOSE}".strip()}

@@ -1,5 +1,6 @@
 """Operations of a sched_ext scheduler, in a guest and simulated, read and compared."""
 
+import re
 from typing import cast
 
 import pytest
@@ -74,6 +75,18 @@ def test_steps_of_a_guest_and_simulated_are_the_same_lines() -> None:
     ]
     assert of_guest(GUEST.splitlines(), ["pinned"]) == {"pinned": steps}
     assert of_simulator(SIMULATED.splitlines(), ["pinned"]) == {"pinned": steps}
+
+
+def test_a_sub_schedulers_operations_have_its_groups_name() -> None:
+    """Its calls do not: a guest's probes do not know whose they are."""
+    listed = re.sub(r"^(\d )(?=\w+ \w+ \w$)", r"\1/bench:", GUEST, flags=re.MULTILINE)
+    text = SIMULATED.replace("name=", "name=/bench:")
+    [theirs] = of_guest(listed.splitlines(), ["pinned"]).values()
+    [ours] = of_simulator(text.splitlines(), ["pinned"]).values()
+    assert theirs == ours
+    assert theirs[0] == "/bench:enqueue(pinned, 9)"
+    assert theirs[3].startswith("/bench:dispatch(1, pinned) {scx_bpf_dsq_move_to_local")
+    assert unseen(["unseen /bench:set_cmask"]) == {"/bench:set_cmask"}
 
 
 def test_a_call_that_a_call_makes_itself_is_not_the_schedulers() -> None:
