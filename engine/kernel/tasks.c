@@ -305,12 +305,12 @@ struct task_struct *shim_kthread_create(void (*fn)(void *), void *arg, int cpu, 
 	cpumask_and(&p->cpus_mask, housekeeping_cpumask(HK_TYPE_DOMAIN),
 		    housekeeping_cpumask(HK_TYPE_KTHREAD));
 	p->nr_cpus_allowed = cpumask_weight(&p->cpus_mask);
-	shim_sched_new_task(p, &shim_root_css_set, 0);
-	if (cpu >= 0) {
+	if (cpu >= 0) {			/* a scheduler of sched_ext is told so as it comes */
 		p->flags |= PF_NO_SETAFFINITY;
 		cpumask_copy(&p->cpus_mask, cpumask_of(cpu));
 		p->nr_cpus_allowed = 1;
 	}
+	shim_sched_new_task(p, &shim_root_css_set, 0);
 	return p;
 }
 

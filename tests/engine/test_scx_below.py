@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from schedlab.base.data import data_folder
 from tests.helpers.engine.scx import with_scheduler
 from tests.helpers.engine.simulator import Json
 
@@ -81,3 +82,20 @@ def test_a_sub_scheduler_without_a_parent_for_it_is_refused(tmp_path: Path) -> N
     done = sim.start("smp4", {**scenario, "sched_ext": {"scheduler": "scx_simple.bpf.c"}})
     assert done.returncode == 2
     assert "this kernel has no sub-schedulers of sched_ext; Linux has them from 7.3" in done.stderr
+
+
+def test_a_worker_that_comes_later_is_known_with_its_cpu(tmp_path: Path) -> None:
+    """It came with all CPUs, so that qmap put it on another one, which the kernel refuses."""
+    load = {"kind": "rt-app", "file": str(data_folder("plans") / "scx" / "operations.json")}
+    scenario: Json = {
+        "duration": "3600s",
+        "settle": "600ms",
+        "background": True,
+        "cgroup": {"path": "/bench", "cpu.weight": "300"},
+        "sched_ext": {"scheduler": "scx_qmap.bpf.c"},
+        "sched_ext_below": {"/bench": "scx_qmap.bpf.c"},
+        "workloads": [{**load, "logdir": str(tmp_path)}],
+        "end": {"when": "workloads_done", "max_simulated": "10s"},
+    }
+    done = with_scheduler(tmp_path, "7.3", "qmap", "qmap").start("smp4", scenario)
+    assert done.returncode == 0, done.stderr
