@@ -28,6 +28,10 @@ _RETRY = 20_000
 """ns of work after a wait up to which the next wait belongs to the same attempt to take a lock."""
 _ODD = 0.1
 """Of a lock's waits, the part that may end without a release, as where events were lost."""
+_NEXT = 4
+"""Bytes from a futex to the next: glibc's condition variables use two in turns."""
+_BROADCASTS = 0.1
+"""Of the wakes of a pool's word, the part that may be for all: as it is told to end."""
 _UNKNOWN = -(1 << 30)
 """The result of a call that the trace shows no end of."""
 
@@ -42,6 +46,8 @@ class FutexCalls(Spans):
     value: Numbers
     """Of a wait, what the word has to be; of a wake, how many at most."""
     result: Numbers
+    above: Numbers
+    """Of a word at a multiple of 8: the word 4 bytes above, of the same process; -1: none."""
 
 
 def find_futex_calls(events: Events, lives: Lives) -> FutexCalls:
@@ -63,7 +69,9 @@ def find_futex_calls(events: Events, lives: Lives) -> FutexCalls:
     address = (two & (FUTEX_IS_PRIVATE - 1)) << 32 | lower
     private = (two & FUTEX_IS_PRIVATE) != 0
     process = np.where(private, _processes(events, lives)[task[opens]], 0)
-    _, word = np.unique(np.stack([process, address]), axis=1, return_inverse=True)
+    places, word = np.unique(np.stack([process, address]), axis=1, return_inverse=True)
+    of_process, at = places
+    pair = (np.diff(of_process) == 0) & (np.diff(at) == _NEXT) & (at[:-1] % (2 * _NEXT) == 0)
     return FutexCalls(
         task[opens],
         enter,
@@ -72,6 +80,7 @@ def find_futex_calls(events: Events, lives: Lives) -> FutexCalls:
         word.reshape(-1).astype(np.int64),
         events.three[enter],
         np.where(ended, events.one[done], _UNKNOWN),
+        np.append(np.where(pair, np.arange(1, len(pair) + 1), -1), -1)[word.reshape(-1)],
     )
 
 
@@ -123,6 +132,8 @@ class Objects:
     """Of the barriers: how many tasks."""
     pools: list[int] = field(default_factory=list)
     """Words that feed pools."""
+    second: dict[int, int] = field(default_factory=dict)
+    """Of those that feed the pool of another word: that one."""
     locks: list[int] = field(default_factory=list)
     """Words that are locks."""
     barriers: list[int] = field(default_factory=list)
@@ -150,6 +161,8 @@ def find_objects(calls: FutexCalls, known: Known, left: Collection[int]) -> Obje
     sleepers: dict[int, Counter[int]] = {}
     for task, call in known.woken:
         sleepers.setdefault(int(calls.word[call]), Counter())[task] += 1
+    queues: dict[int, Counter[int]] = {}
+    above = dict(zip(calls.word.tolist(), calls.above.tolist(), strict=True))
     for own in np.split(order, first[1:]) if len(order) else ():
         word = int(calls.word[own[0]])
         if word in left or not np.all(known.taken[calls.task[own]]):
@@ -160,15 +173,35 @@ def find_objects(calls: FutexCalls, known: Known, left: Collection[int]) -> Obje
             if holds:
                 found.locks.append(word)
                 found.holds += holds
-            elif _are_a_pool(sleepers.get(word, Counter()), known):
-                found.pools.append(word)
+            else:
+                queues[word] = sleepers.get(word, Counter())
         elif np.all(calls.value[own][~waits] > 1):
             arrivals = _arrivals(calls, own, len(found.barriers) + 1)
             if arrivals:
                 found.barriers.append(word)
                 found.arrivals += arrivals
                 found.sizes.append(len({arrival.task for arrival in arrivals}))
+        elif np.count_nonzero(calls.value[own][~waits] > 1) <= _BROADCASTS * np.count_nonzero(
+            ~waits
+        ):
+            queues[word] = sleepers.get(word, Counter())
+    _find_pools(queues, above, known, found)
     return found
+
+
+def _find_pools(
+    queues: dict[int, Counter[int]], above: dict[int, int], known: Known, found: Objects
+) -> None:
+    """Add the pools among words that may feed one; two of one condition variable feed one pool."""
+    for word in sorted(queues):
+        upper = above.get(word, -1)
+        if word in found.second:
+            continue
+        if upper in queues and _are_a_pool(queues[word] + queues[upper], known):
+            found.pools += [word, upper]
+            found.second[upper] = word
+        elif _are_a_pool(queues[word], known):
+            found.pools.append(word)
 
 
 def _are_a_pool(woken: Counter[int], known: Known) -> bool:

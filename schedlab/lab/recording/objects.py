@@ -1,6 +1,6 @@
 """What tasks of a recording share: channels, locks, barriers and pools, as steps of a replay."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -133,19 +133,21 @@ class Shared:
         self.more = _steps([*self._taken_before(begun, ended), *more])
         self.more = self.more.and_more(self._held_around(yields))
         self.place, self.offset = waits.place.copy(), waits.offset.copy()
-        self._fill(waits, taken, transfers, self._rare(begun, ended))
+        pooled = set(waits.task[np.array(taken, np.int64)].tolist())
+        self._fill(waits, taken, transfers, self._rare(begun, ended, pooled))
         self.gate = np.zeros(len(waits.task), np.int64)
         """Of each wait, from 1; 0: none."""
         if cost is not None:
             self._serve(waits, left)
             self._open(waits, cost)
 
-    def _rare(self, begun: Numbers, ended: Numbers) -> set[tuple[int, int]]:
+    def _rare(self, begun: Numbers, ended: Numbers, pooled: Container[int]) -> set[tuple[int, int]]:
         """Return the task and the first place of waits for locks that are free most of the time.
 
         Most of the holds of such a lock are not seen. Nobody would wait for it in a replay, whose
         tasks are never quite as far as each other, unless a task takes it again and again. What is
-        waited for within another hold is left out: a holder never waits for a hand-over.
+        waited for within another hold is left out: a holder never waits for a hand-over; and so is
+        what tasks of a pool wait for: whichever of them has an item cannot be handed over to.
         """
         free, again = self._mostly_free(begun, ended)
         found = set()
@@ -159,6 +161,8 @@ class Shared:
                 until = max(inside.get(hold.task, -1), self._enter(hold))
                 inside[hold.task] = until
             if hold.first < 0 or hold.lock not in free - self._yielding.locks or nested:
+                continue
+            if hold.task in pooled:
                 continue
             gap = int(begun[hold.first] - ended[before.release]) if before else -1
             if not 0 <= gap <= again[hold.lock]:
@@ -307,14 +311,23 @@ class Shared:
         """Add the calls of pools; return the waits for items, and those that began before."""
         calls = self.futexes
         number = {word: at for at, word in enumerate(self.objects.pools, 1)}
+        number |= {word: number[of] for word, of in self.objects.second.items()}
         of_pools = [found for found in wakers if int(calls.word[found[2]]) in number]
         of_pools.sort(key=lambda found: int(waits.waking[found[0]]))
         taken, more = [], []
+        put: set[int] = set()
         within = calls.around(waits.task, waits.place)
         for item, (wait, task, wake) in enumerate(of_pools, 1):
             pool = number[int(calls.word[wake])]
             self.pool_of[item] = pool
-            rows.append(self._call(int(calls.task[wake]), wake, wake, PUT, item))
+            if wake in put:  # one call woke several
+                place = int(calls.enter[wake])
+                waker = int(calls.task[wake])
+                worked = int(self._work.worked(np.array([waker]), np.array([place]))[0])
+                more.append((waker, place, worked, PUT, item))
+            else:
+                rows.append(self._call(int(calls.task[wake]), wake, wake, PUT, item))
+            put.add(wake)
             own = int(within[wait])
             if own >= 0 and calls.word[own] == calls.word[wake]:
                 rows.append(self._call(task, own, own, TAKE, item))
@@ -522,9 +535,10 @@ def _unsafe_pools(steps: Steps, shared: Shared) -> Left:
         elif (letter in _STAYS or letter == ord(UNLOCK)) and pool:
             bad.add(pool)
     words = shared.objects.pools
-    fed = frozenset(words[number - 1] for number in bad if 0 < number <= len(words))
+    fed = {words[number - 1] for number in bad if 0 < number <= len(words)}
+    fed |= {word for word, of in shared.objects.second.items() if of in fed}
     serving = (shared.servers[number - len(words) - 1] for number in bad if number > len(words))
-    return Left(fed, frozenset(serving))
+    return Left(frozenset(fed), frozenset(serving))
 
 
 def _in_circles(inside: dict[int, set[int]]) -> set[int]:

@@ -216,6 +216,41 @@ def test_the_work_of_a_pool_is_with_its_items_not_its_tasks() -> None:
     assert words(run.frozen())["b1-11"] == "1000 w 5000 w 2000"
 
 
+def in_turns(first: int, second: int) -> list[Line]:
+    """As WORKERS, but C waits at another word than B."""
+    return [
+        *begin(A, B, C),
+        *wait(1_000, 4_000, 1, B, first, 0),
+        *wait(1_500, 7_000, 2, C, second, 0),
+        *wake(3_000, 0, A, first, [B]),
+        *wake(6_000, 0, A, second, [C]),
+        *wait(9_000, 12_000, 1, B, first, 0),
+        *wake(11_000, 0, A, first, [B]),
+        *end(14_000, A, B, C),
+    ]
+
+
+def test_the_two_words_of_a_condition_variable_feed_one_pool() -> None:
+    made = made_of(in_turns(0x100, 0x104))
+    assert made.items == made_of(WORKERS).items and words(made) == words(made_of(WORKERS))
+    assert made.recorded["objects"]["pools"] == 1
+    for apart in ((0x104, 0x108), (0x100, 0x108)):
+        assert not made_of(in_turns(*apart)).items
+
+
+def test_a_pool_that_is_told_to_end_by_a_broadcast_is_one() -> None:
+    """Whoever waits then has an item of the same call."""
+    lines = [*begin(A, B, C), *wait(500, 200_000, 2, C, LOCK, 0)]
+    for at in range(1_000, 121_000, 10_000):
+        lines += wait(at, at + 4_000, 1, B, LOCK, 0) + wake(at + 3_000, 0, A, LOCK, [B])
+    lines += wait(130_000, 199_000, 1, B, LOCK, 0)
+    lines += wake(190_000, 0, A, LOCK, [B, C], most=0x7FFFFFFF)
+    made = made_of([*lines, *end(210_000, A, B, C)])
+    assert len(made.items) == 14 and words(made)["a-10"].count("p") == 14
+    assert words(made)["a-10"].split()[-4:-1] != ["w", "w", "w"]
+    assert not list(IdealRun(made).stuck())
+
+
 def test_work_that_belongs_to_a_task_makes_no_item() -> None:
     """B is woken by name as it serves, so that nobody else could serve for it."""
     more = [
