@@ -127,13 +127,15 @@ def _name_ended(
 ) -> None:
     """Fill in the current task where the trace says that it has ended: the CPU's last one."""
     ended = np.flatnonzero(current == _ENDED)
-    switches = np.flatnonzero(kind == Kind.SWITCH) if len(ended) else ended
+    known = (current != _ENDED) | (kind == Kind.SWITCH)
+    shows = np.flatnonzero(known & np.isin(cpu, np.unique(cpu[ended]))) if len(ended) else ended
     for one in np.unique(cpu[ended]):
         there = ended[cpu[ended] == one]
-        to = switches[cpu[switches] == one]
-        before = np.searchsorted(to, there) - 1
-        found = switched_to[to[np.maximum(before, 0)]] if len(to) else 0
-        current[there] = np.where(before >= 0, found, 0)
+        lines = shows[cpu[shows] == one]
+        before = np.searchsorted(lines, there) - 1
+        last = lines[np.maximum(before, 0)] if len(lines) else before
+        runs = np.where(kind[last] == Kind.SWITCH, switched_to[last], current[last])
+        current[there] = np.where(before >= 0, runs, 0)
 
 
 def _goes_back(ns: Numbers, cpu: Numbers) -> tuple[int, int]:

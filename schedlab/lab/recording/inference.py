@@ -38,6 +38,7 @@ from schedlab.lab.recording.gates import ONE_CALL
 from schedlab.lab.recording.lacking import lacking
 from schedlab.lab.recording.objects import Left, Shared, Steps, split_items, unsafe
 from schedlab.lab.recording.pace import Reals, Speeds
+from schedlab.lab.recording.repair import with_missing_switches
 from schedlab.lab.recording.waits import Waits, find_waits
 from schedlab.lab.recording.worked import Worked
 from schedlab.lab.recording.workload import (
@@ -90,6 +91,7 @@ class Inference:
     """What a trace shows, made into a workload."""
 
     def __init__(self, events: Events, choice: Choice) -> None:
+        events = with_missing_switches(events)
         self.work = Worked(events, choice)
         self.events = events
         self.pieces = self.work.pieces
@@ -121,7 +123,7 @@ class Inference:
             "waits": self._causes(waits),
             "objects": shared.numbers(),
             **({"counted": counted} if counted else {}),
-            "notes": self._notes(),
+            "notes": self._notes(shared),
         }
         tasks, items = self._tasks(steps, births, shared)
         return RecordedWorkload(tasks, recorded, shared.messages, shared.sizes, items)
@@ -322,8 +324,13 @@ class Inference:
         private = np.any((self.events.two[calls] & FUTEX_IS_PRIVATE) != 0)
         return not self.events.setup and bool(private)
 
-    def _notes(self) -> list[str]:
+    def _notes(self, shared: Shared) -> list[str]:
         notes = list(self.events.notes)
+        if shared.unmatched:
+            notes.append(
+                f"{shared.unmatched:,} messages were left out, as their sending or receiving is"
+                " not seen: they were on their way as the trace began, or lines were lost."
+            )
         if reused := self._reused():
             notes.append(
                 f"{reused:,} process numbers were used again: all tasks of one number have the last"

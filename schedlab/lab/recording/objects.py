@@ -7,7 +7,7 @@ import numpy as np
 
 from schedlab.lab.recording.calls import Calls, measured_calls
 from schedlab.lab.recording.causes import CAUSES, ITEM, LOCK_HELD, MEETING, MESSAGE, TASK
-from schedlab.lab.recording.events import CHANNELS, Flags, Kind, Numbers
+from schedlab.lab.recording.events import CHANNELS, Flags, Kind, Numbers, Stop
 from schedlab.lab.recording.futexes import (
     FutexCalls,
     Hold,
@@ -107,7 +107,7 @@ class Shared:
         self._work = work
         self.messages: list[Message] = []
         self.futexes, begun, ended = _known_calls(work)
-        every = _known_transfers(work)
+        every, self.unmatched = _known_transfers(work)
         self._loops = (
             Loops(work, waits, every, self.futexes, left.servers) if cost is not None else None
         )
@@ -468,14 +468,23 @@ def _known_calls(work: Worked) -> tuple[FutexCalls, Numbers, Numbers]:
     return kept, begun, work.worked(kept.task, kept.exit)
 
 
-def _known_transfers(work: Worked) -> Transfers:
-    """Return calls that send or receive, over channels whose both ends are known."""
+def _known_transfers(work: Worked) -> tuple[Transfers, int]:
+    """Return calls that send or receive, over channels whose both ends are known.
+
+    The number is that of calls over such channels that are left out.
+    """
     found = find_transfers(work.events, work.pieces.lives)
     begins, ends = work.running(found.enter), work.running(found.exit)
     owner = work.pieces.task
     seen = (begins >= 0) & (ends >= 0)
     seen &= (owner[begins] == found.task) & (owner[ends] == found.task)
-    return whole_channels(found.chosen(seen), work.taken)
+    ends = task_key(owner, work.pieces.end)
+    after = np.searchsorted(ends, task_key(found.task, found.enter), "right")
+    after = np.minimum(after, len(ends) - 1)
+    slept = (ends[after] < task_key(found.task, found.exit)) & (
+        work.pieces.stop[after] == int(Stop.SLEEP)
+    )
+    return whole_channels(found, seen, np.where(slept, work.pieces.end[after], -1), work.taken)
 
 
 # ------------------------------------------------------------------ what could wait for ever

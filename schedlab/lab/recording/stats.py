@@ -13,6 +13,7 @@ from schedlab.lab.recording.families import settings_of
 from schedlab.lab.recording.interrupts import Interrupts
 from schedlab.lab.recording.lacking import lacking
 from schedlab.lab.recording.pieces import Pieces, find_pieces, task_key
+from schedlab.lab.recording.repair import with_missing_switches
 from schedlab.lab.recording.showing import group_of
 
 _PERCENTILES = (50, 90, 99, 99.9)
@@ -79,6 +80,7 @@ def trace_stats(
     events: Events, choice: Choice, distance: Callable[[int, int], str] = lambda _a, _b: "other CPU"
 ) -> TraceStats:
     """Return what a trace shows of the chosen tasks."""
+    events = with_missing_switches(events)
     pieces = find_pieces(events)
     names = [name for name, _ in pieces.lives.known(events)]
     group_names = sorted({group_of(name) for name in names})

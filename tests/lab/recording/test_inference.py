@@ -286,7 +286,7 @@ def test_what_a_task_does_alone_needs_no_wakes() -> None:
 
 def test_lost_switches_are_told() -> None:
     made = inferred([switch(0, 0, IDLE, "R", A), waking(1, 0, A, B), switch(10, 0, B, "S", IDLE)])
-    assert any("1 times a CPU leaves another task" in note for note in made.recorded["notes"])
+    assert any("1 switches were lost" in note for note in made.recorded["notes"])
 
 
 def test_no_task_of_such_a_name() -> None:
