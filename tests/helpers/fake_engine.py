@@ -289,6 +289,12 @@ class FakeLab:
         assert "schedlab: internal error" not in streams.err, streams.err
         return status, streams.out, streams.err
 
+    def refused(self, *words: object) -> str:
+        """Run a command line that is refused; give what it says."""
+        status, out, errors = self.call(*words)
+        assert status == 2, (out, errors)
+        return errors
+
     def add_tree(self) -> None:
         """Add the fake tree as 6.12."""
         status, _, errors = self.call("kernel", "add", "--tree", self.tree, "--name", "6.12")
