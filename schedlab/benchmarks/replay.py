@@ -243,7 +243,10 @@ def describe_fidelity(kind: str) -> str:
     found = measured_fidelity().get(kind)
     changes = found.about_changes() if found else NOT_MEASURED
     said = f"{changes[0].upper()}{changes[1:]}."
-    said += f" Effects below {_part(SMALL)} are not to be judged by replays."
+    if doubts(kind):
+        said += " No effect, of whatever size, is to be judged by them."
+    else:
+        said += f" Effects below {_part(SMALL)} are not to be judged by replays."
     return f"{found.levels(_measured().where())} {said}" if found else said
 
 

@@ -149,7 +149,7 @@ def test_a_report_says_what_a_recording_lacks(tmp_path: Path) -> None:
     assert "server: It was imported without --probe, and is off by more. 1,234 events were" in text
     assert "lost. Since then scaled: clients x2, rate x1." in text
     assert "measured in the simulator, on hikey960, " in text
-    assert "Effects below 10 % are not to be judged" in text
+    assert "No effect, of whatever size, is to be judged" in text and "below 10 %" not in text
     assert "does not say whether" in Recording().lacks()
 
 

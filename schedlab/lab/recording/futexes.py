@@ -159,8 +159,11 @@ def find_objects(calls: FutexCalls, known: Known, left: Collection[int]) -> Obje
     order = np.argsort(calls.word, kind="stable")
     _, first = np.unique(calls.word[order], return_index=True)
     sleepers: dict[int, Counter[int]] = {}
+    givers: dict[int, set[int]] = {}
     for task, call in known.woken:
-        sleepers.setdefault(int(calls.word[call]), Counter())[task] += 1
+        word = int(calls.word[call])
+        sleepers.setdefault(word, Counter())[task] += 1
+        givers.setdefault(word, set()).add(int(calls.task[call]))
     queues: dict[int, Counter[int]] = {}
     above = dict(zip(calls.word.tolist(), calls.above.tolist(), strict=True))
     for own in np.split(order, first[1:]) if len(order) else ():
@@ -185,8 +188,14 @@ def find_objects(calls: FutexCalls, known: Known, left: Collection[int]) -> Obje
             ~waits
         ):
             queues[word] = sleepers.get(word, Counter())
-    _find_pools(queues, above, known, found)
+    turns = {word for word in queues if _take_turns(sleepers.get(word, ()), givers.get(word, ()))}
+    _find_pools({w: queues[w] for w in queues if w not in turns}, above, known, found)
     return found
+
+
+def _take_turns(woken: Collection[int], givers: Collection[int]) -> bool:
+    """Return whether two tasks wake each other."""
+    return len(woken) == 2 and set(givers) <= set(woken)
 
 
 def _find_pools(

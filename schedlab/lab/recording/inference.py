@@ -349,6 +349,12 @@ class Inference:
             )
         if self.events.of(Kind.CALL).size:
             notes += descriptor_notes(self.events.setup)
+        if shared.objects.locks:
+            notes.append(
+                f"{len(shared.objects.locks):,} locks are replayed where somebody waited for them."
+                " Most takes that found a lock free leave no call in a trace: what tasks did under"
+                " it then may run at the same time in the replay, which may be done too early."
+            )
         if self.late:
             notes.append(
                 f"{self.late:,} times a periodic timer was due while its task still worked or"

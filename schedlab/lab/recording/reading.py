@@ -25,6 +25,8 @@ _PERF = (b"PERFILE2", b"2ELIFREP")
 _TRACE_CMD = b"\x17\x08\x44tracing"
 _LITTLE, _BIG = "little", "big"
 _ONE = re.compile(rb"(\] +\d+\.\d{9}: ) +1 (?= *\w+:\w+: )")
+_EVENT = re.compile(rb"\[\d{3,6}\] [^\n\0]*\d\.\d{6,9}: ")
+"""Of text, the CPU and time of an event: lines of zeros among such ones are damaged."""
 _GZIP = b"\x1f\x8b"
 _PERFETTO = b"\n"
 """The key of a trace's first packet; text that begins so has no zeros."""
@@ -50,7 +52,7 @@ def read_trace(path: Path) -> Events:
         pieces = _unpacked(path, cut)
     elif b"\0" in head and head.startswith(_PERFETTO):
         return read_perfetto(_whole(path), str(path))
-    elif b"\0" in head:
+    elif b"\0" in head and not _EVENT.search(head):
         raise UsageError(f"{path}: is neither text, nor perf.data, trace.dat, or Perfetto's.")
     else:
         pieces = _pieces(path)

@@ -57,7 +57,7 @@ _MOST_POOLS = 1_000_000
 _MOST = (1 << 31) - 1
 _SECTIONS = ("recorded", "global", "messages", "barriers", "items", "tasks")
 _KEY = re.compile(r'\s*"([^"]+)"\s*:')
-_WORD = re.compile(r"([w>+st@dmrlubypqgo]?)(\d*)")
+_WORD = re.compile(r"([w>+st@dmrlubypqgo]?)([0-9]*)")
 
 
 @dataclass(frozen=True)

@@ -124,3 +124,10 @@ def test_a_damaged_file_of_the_other_byte_order_says_what_to_do(tmp_path: Path) 
     if shutil.which("trace-cmd"):
         with pytest.raises(UsageError, match="of the other byte order"):
             read_trace(tmp_path / "x.dat")
+
+
+def test_a_line_of_zeros_among_good_ones_does_not_refuse_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    first, newline, rest = TEXT.encode().partition(b"\n")
+    path.write_bytes(first + newline + bytes(200) + newline + rest)
+    assert len(read_trace(path)) == len(TWO_TASKS)

@@ -344,3 +344,13 @@ def test_what_is_trimmed_can_always_end(a: list[str], b: list[str], c: list[str]
         return
     assert all(count >= 0 for count in balance(made).values())
     assert json.dumps({task.key: task.words for task in made.tasks})
+
+
+def test_words_with_other_digits_than_ascii_are_refused_as_a_run_refuses_them(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "x.slw"
+    RecordedWorkload([RecordedTask(1, "a", "100 s5")], {}).write(path)
+    path.write_text(path.read_text().replace("100 s5", "\u0663 s\u0665"))
+    with pytest.raises(UsageError):
+        read_workload(path)

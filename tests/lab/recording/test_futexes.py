@@ -345,3 +345,26 @@ def test_other_tools_lines_of_the_same_call(line: str) -> None:
     assert (events.kind[0], events.three[0]) == (Kind.FUTEX_WAIT, 2)
     assert (events.one[0], events.two[0]) == (0x100, 0x7F00 | FUTEX_IS_PRIVATE)
     assert len(read([futex(1, 0, A, "wait", 1, 2)], trace_cmd)) == 1
+
+
+def test_two_tasks_that_take_turns_at_a_futex_are_no_pool() -> None:
+    """Though one wake finds no waiter, so that they are not woken equally often."""
+    one, two = ("pp1", 31), ("pp2", 32)
+    lines = [*begin(one, two)]
+    for turn in range(6):
+        now = 10_000 * turn
+        if turn != 3:
+            lines += wait(now + 1_000, now + 4_000, 1, two, LOCK, 0)
+        lines += wake(now + 3_000, 0, one, LOCK, [two] if turn != 3 else [])
+        lines += wait(now + 3_500, now + 9_000, 0, one, LOCK, 0)
+        lines += wake(now + 8_000, 1, two, LOCK, [one])
+    made = made_of(lines)
+    assert not made.items
+    assert {"w", ">32"} <= set(words(made)["pp1-31"].split())
+
+
+def test_a_workload_with_a_lock_says_what_is_not_seen() -> None:
+    made = made_of([*begin(A, B), *wake(5_000, 0, A, LOCK, [B]), *wait(2_000, 8_000, 1, B, LOCK, 2),
+                    *wake(9_000, 1, B, LOCK, [])])  # fmt: skip
+    told = any("found a lock free" in note for note in made.recorded["notes"])
+    assert told and made.recorded["objects"]["locks"] == 1
