@@ -22,6 +22,7 @@ from schedlab.lab.recording.setup import HEAD, Setup, read_setup
 _LONGEST_LINE = 1 << 20
 _LOST = re.compile(rb"LOST (?:lost )?(\d{1,18})")
 """`CPU:3 [LOST 17 EVENTS]` of ftrace and trace-cmd, `PERF_RECORD_LOST lost 17` of perf."""
+_NAMES_EVENT = re.compile(rb"[^\n]*[ :]sched_(?:switch|waking|wakeup_new): [^\n]*")
 _NO_PRIORITY = -(1 << 31)
 _SHOWN = 80
 
@@ -85,16 +86,24 @@ def read_text(pieces: Iterable[bytes], name: str) -> Events:
     """
     columns = Columns()
     setup = None
+    unread = b""
     with closing(_Reader(name)) as reader:
         for piece in _whole_lines(pieces, name):
             if (at := _place_of_setup(piece)) >= 0:
                 setup = _setup(piece[at:], name)
             reader.take(piece, columns)
+            if not columns.count and not unread and (found := _NAMES_EVENT.search(piece)):
+                unread = found[0][:_SHOWN]
             if columns.count > MOST_EVENTS:
                 raise UsageError(
                     f"{name}: has more than {MOST_EVENTS:,} events of the scheduler."
                     " Record a shorter time, or cut the file."
                 )
+    if not columns.count and unread:
+        raise UsageError(
+            f"{name}: all lines with events of the scheduler are damaged, or have a CPU, a task or"
+            f" a time that cannot be; the first: {unread.decode(errors='replace').strip()}"
+        )
     if not columns.count:
         raise UsageError(
             f"{name}: no line is an event of the scheduler (sched_switch, sched_waking ...)."

@@ -131,3 +131,16 @@ def test_a_line_of_zeros_among_good_ones_does_not_refuse_the_file(tmp_path: Path
     first, newline, rest = TEXT.encode().partition(b"\n")
     path.write_bytes(first + newline + bytes(200) + newline + rest)
     assert len(read_trace(path)) == len(TWO_TASKS)
+
+
+@pytest.mark.parametrize(
+    ("good", "bad"),
+    [("[000]", "[1000000]"), ("-10 ", "-2147483648 "), ("    0.0000", "   -1.0000")],
+)
+def test_events_of_which_none_can_be_read_are_called_damaged(
+    good: str, bad: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.txt"
+    path.write_text(ftrace(switch(1_000, 0, A, "S", IDLE)).replace(good, bad, 1) + "\n")
+    with pytest.raises(UsageError, match="are damaged, or have a CPU"):
+        read_trace(path)
