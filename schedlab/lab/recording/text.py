@@ -22,7 +22,7 @@ from schedlab.lab.recording.setup import HEAD, Setup, read_setup
 _LONGEST_LINE = 1 << 20
 _LOST = re.compile(rb"LOST (?:lost )?(\d{1,18})")
 """`CPU:3 [LOST 17 EVENTS]` of ftrace and trace-cmd, `PERF_RECORD_LOST lost 17` of perf."""
-_NAMES_EVENT = re.compile(rb"[^\n]*[ :]sched_(?:switch|waking|wakeup_new): [^\n]*")
+_NAMES_EVENT = re.compile(rb"sched_(?:switch|waking|wakeup_new): ")
 _NO_PRIORITY = -(1 << 31)
 _SHOWN = 80
 
@@ -93,7 +93,8 @@ def read_text(pieces: Iterable[bytes], name: str) -> Events:
                 setup = _setup(piece[at:], name)
             reader.take(piece, columns)
             if not columns.count and not unread and (found := _NAMES_EVENT.search(piece)):
-                unread = found[0][:_SHOWN]
+                begin = piece.rfind(b"\n", 0, found.start()) + 1
+                unread = piece[begin : begin + _SHOWN].partition(b"\n")[0].strip()
             if columns.count > MOST_EVENTS:
                 raise UsageError(
                     f"{name}: has more than {MOST_EVENTS:,} events of the scheduler."
@@ -102,7 +103,7 @@ def read_text(pieces: Iterable[bytes], name: str) -> Events:
     if not columns.count and unread:
         raise UsageError(
             f"{name}: all lines with events of the scheduler are damaged, or have a CPU, a task or"
-            f" a time that cannot be; the first: {unread.decode(errors='replace').strip()}"
+            f" a time that cannot be; the first: {unread.decode(errors='replace')}"
         )
     if not columns.count:
         raise UsageError(
