@@ -310,9 +310,9 @@ int main(int argc, char **argv)
 	instances_finish();
 	results = results_json(status, host_now(CLOCK_MONOTONIC) - began,
 			       host_now(CLOCK_PROCESS_CPUTIME_ID) - cpu_began);
+	trace_close();
 	if (scenario.scheduler)
 		unload_scheduler();
-	trace_close();
 	results_write(results, out);
 	return strcmp(status, "done") ? 4 : 0;
 }

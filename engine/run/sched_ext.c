@@ -19,9 +19,14 @@ static void note(const char *name)
 
 static void set_tunable(const char *name, json_t *v)
 {
-	const struct path *at = AT(AT(NULL, "sched_ext_tunables"), name);
-	const char *value = json_text(v, at);
-	int err = kern_scx_set(name, value);
+	char key[200];
+	const struct path *at = AT(NULL, key);	/* as variants have it */
+	const char *value;
+	int err;
+
+	snprintf(key, sizeof(key), "scx-tunable %s", name);
+	value = json_text(v, at);
+	err = kern_scx_set(name, value);
 
 	if (err == -ENOENT) {
 		kern_scx_list(note);

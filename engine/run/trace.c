@@ -165,4 +165,5 @@ void trace_close(void)
 		setups_write_out(out);
 	if (fclose(out))
 		hw_refuse("--trace: writing %s failed", opt.file);
+	out = NULL;
 }

@@ -114,6 +114,36 @@ def test_each_fault_breaks_its_expectation_alone(source: Path, tmp_path: Path) -
     assert failed(0, 300) == {"fairness"}
 
 
+ENDS = """
+title = "A run ends where its scenario does"
+machines = ["smp4"]
+kernels = ["6.12"]
+settings = "scx={source}"
+
+[scenario]
+duration = "200ms"
+[[scenario.tasks]]
+name = "a"
+count = 4
+program = [{{ run = "10s" }}]
+
+[[expect]]
+that = "bandwidth"
+tasks = "a*"
+{bound} = {cpus}
+"""
+
+
+def test_a_schedulers_unloading_is_not_judged(source: Path, tmp_path: Path) -> None:
+    """It takes some tens of milliseconds, in which the kernel schedules by itself."""
+    check = tmp_path / "ends.toml"
+    for bound, cpus, said in (("at_most", 1.001, "1 passed"), ("at_least", 1.1, "1 failed")):
+        check.write_text(ENDS.format(source=source, bound=bound, cpus=cpus))
+        done: Result = CliRunner().invoke(schedlab, ["check", str(check), "--no-reduce"])
+        assert said in done.output, done.output
+    assert "from 0 ns for 200 ms" in done.output
+
+
 def test_two_schedulers_part_in_the_workload(source: Path) -> None:
     """What is decided while they are loaded is not compared: that differs always."""
     variants = (
