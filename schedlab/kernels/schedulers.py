@@ -69,6 +69,12 @@ class Scheduler:
             folder in file.parents for folder in (self.source.parent, *self.includes)
         )
 
+    def mentions(self, variable: str) -> bool:
+        """Return whether one of its sources or headers has such a name, in whatever place."""
+        name = re.compile(rf"\b{re.escape(variable)}\b")
+        with disk_errors(f"reading {self.source}"):
+            return any(name.search(file.read_text(errors="replace")) for file in self._files())
+
     def _included(self) -> set[Path]:
         """Return what it includes by any path, and what that includes, as far as it is there."""
         found: set[Path] = set()

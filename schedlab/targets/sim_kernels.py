@@ -64,6 +64,13 @@ def schedulers_of(
                 found[variant.name] = hierarchy(wanted, below, base, scx)
             except KernelError as error:
                 raise UsageError(f"variant {variant.name}: scx: {error}") from error
+            scheduler = found[variant.name]
+            for name in ScxTunable.of(variant):
+                if not scheduler.mentions(name):
+                    raise UsageError(
+                        f"variant {variant.name}: scx-tunable {name}: {scheduler.name} has no"
+                        " variable of that name."
+                    )
     return found
 
 

@@ -508,6 +508,21 @@ def test_a_kernel_has_proxies_or_schedulers(lab: FakeLab, tmp_path: Path) -> Non
     assert "variant base: both has SCHED_PROXY_EXEC, which no kernel has together with" in errors
 
 
+def test_a_tunable_that_no_source_names_is_refused_before_anything_is_built(
+    lab: FakeLab, tmp_path: Path
+) -> None:
+    (lab.tree / "kernel/sched/ext.c").write_text("int ext;\n")
+    assert lab.call("kernel", "add", "--tree", lab.tree, "--name", "with-ext")[0] == 0
+    source = tmp_path / "mine.bpf.c"
+    source.write_text("const volatile int own;\n")
+    arguments = ("--kernel", "with-ext", *BENCHMARK, "--variant", "base", "--dry-run")
+    for name, wanted in (("own", 0), ("owner", 2)):
+        variant = ("--variant", f"x: scx={source}; scx-tunable {name}=1")
+        status, _, errors = run(lab, tmp_path / "out", *arguments, *variant)
+        assert status == wanted, errors
+    assert "variant x: scx-tunable owner: mine.bpf.c has no variable of that name." in errors
+
+
 def test_schedulers_of_the_scx_project_are_named_as_the_kernels(
     lab: FakeLab, tmp_path: Path
 ) -> None:
