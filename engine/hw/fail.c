@@ -271,14 +271,23 @@ static const char *user_of(const void *ip)
 
 static void crashed(int sig, siginfo_t *info, void *context)
 {
-	void *ip = ip_of(context);
+	const char *ip = ip_of(context);
+	int is_call = sig == SIGSEGV && ip == info->si_addr;
 	char place[400];
 
 	if (sig == SIGFPE && divided_by_zero(context))
 		return;
-	scheduler_place(frame_of(context), ip ?: caller_of(context), place, sizeof(place));
-	if (!ip && *place)
-		fprintf(stderr, "schedsim: the scheduler calls a kfunc that this kernel does not have%s\n", place);
+	if (is_call)
+		ip = (const char *)caller_of(context) - 1;
+	scheduler_place(frame_of(context), ip, place, sizeof(place));
+	if (is_call && *place && info->si_addr)
+		fprintf(stderr, "schedsim: the scheduler calls address %p, where no function is%s\n", info->si_addr, place);
+	else if (is_call && *place)
+		fprintf(stderr, "schedsim: the scheduler calls %s%s\n", calls_by_name(ip) ?
+			"a kfunc that this kernel does not have" : "a NULL pointer", place);
+	else if (sig == SIGILL && in_scheduler(ip))
+		fprintf(stderr, "schedsim: the scheduler comes to a place that it says is never reached"
+			" (__builtin_unreachable() or __builtin_trap())%s\n", place);
 	else if (*place && info->si_code == SI_KERNEL)	/* whose address the host does not say */
 		fprintf(stderr, "schedsim: %s a wild pointer%s\n", user_of(ip), place);
 	else if (*place && (sig == SIGSEGV || sig == SIGBUS))
@@ -286,7 +295,7 @@ static void crashed(int sig, siginfo_t *info, void *context)
 			"a NULL pointer, address " : "the unmapped address ", info->si_addr, place);
 	else
 		fprintf(stderr, "schedsim: signal %d (%s) at address %p%s\n", sig, strsignal(sig), info->si_addr, place);
-	where(frame_of(context), ip ?: caller_of(context));
+	where(frame_of(context), (void *)ip);
 	_exit(3);
 }
 

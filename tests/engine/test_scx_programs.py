@@ -63,6 +63,24 @@ WRONG = """
             bpf_timer_start(&here->timer, 1000000000, 0);
         }
     }
+    if (wrong == 31 || wrong == 32) {
+        struct kept one = {}, *here, *other;
+        u32 next = 2;
+        bpf_map_update_elem(&keeps, &k, &one, BPF_ANY);
+        bpf_map_update_elem(&keeps, &next, &one, BPF_ANY);
+        here = bpf_map_lookup_elem(&keeps, &k);
+        other = bpf_map_lookup_elem(&keeps, &next);
+        if (!here || !other) return;
+        bpf_spin_lock(&here->lock);
+        if (wrong == 31) total = bpf_ktime_get_ns();
+        if (wrong == 32) bpf_spin_lock(&other->lock);
+        bpf_spin_unlock(&here->lock);
+    }
+    void (*volatile nothing)(void) = NULL;
+    if (wrong == 33) nothing();
+    if (wrong == 34) ((void (*)(void))0xdead0000)();
+    if (wrong == 35) __builtin_unreachable();
+    if (wrong == 36 && v) ((volatile s64 *)v)[-(int)wrong / 36] = 1;
 """
 
 
@@ -117,6 +135,12 @@ WRONG = """
         ),
         (28, "a message that it has not reserved in mini_enqueue() (mini.bpf.c:"),
         (29, "what the scheduler calls uses a wild pointer in mini_enqueue() (mini.bpf.c:"),
+        (31, "calls bpf_ktime_get_ns() with a spinlock held, where the kernel's verifier refuses"),
+        (32, "takes a spinlock while it holds another one in mini_enqueue() (mini.bpf.c:"),
+        (33, "the scheduler calls a NULL pointer in mini_enqueue() (mini.bpf.c:135)"),
+        (34, "calls address 0xdead0000, where no function is in mini_enqueue() (mini.bpf.c:136)"),
+        (35, "__builtin_trap()) in mini_enqueue() (mini.bpf.c:137)"),
+        (36, "writes 8 bytes at offset -8 of a value of map counts, which has 8 bytes in mini"),
     ],
     ids=[
         "beyond",
@@ -147,6 +171,12 @@ WRONG = """
         "reference",
         "message",
         "kfunc",
+        "call with a lock",
+        "lock with a lock",
+        "NULL function",
+        "wild function",
+        "unreachable",
+        "before",
     ],
 )
 def test_what_the_scheduler_does_wrong_ends_the_run_by_name(
@@ -344,6 +374,8 @@ def test_a_workload_that_is_done_while_the_scheduler_is_taken_away_counts_as_fai
 def test_divisions_versions_loops_and_flavours_are_as_bpf_has_them(of_source: Made) -> None:
     """Dividing by zero gives zero, and what was divided; natively it would be a signal.
 
+    Also where the compiler sees that the divisor is zero.
+
     A loop of more turns than the kernel takes makes none. The fields of a scheduler's own
     declaration of a structure lie where the kernel has them, if it has them.
     """
@@ -352,6 +384,9 @@ def test_divisions_versions_loops_and_flavours_are_as_bpf_has_them(of_source: Ma
         " bpf_map_update_elem(&seen, &k, &v, BPF_ANY);"
         " u64 *w = bpf_map_lookup_elem(&seen, &k);"
         ' if (!w || *w != k) scx_bpf_error("%llu", w ? *w : 0);'
+        " u64 by = 0, seen_zero = k; const u64 none = 0; if (divisor == 77) by = 5;"
+        " seen_zero /= none; seen_zero += k / by + (k % by - k);"
+        ' if (seen_zero) scx_bpf_error("%llu of zeros", seen_zero);'
         " extern int LINUX_KERNEL_VERSION __kconfig;"
         ' if (LINUX_KERNEL_VERSION >> 8 != 0x60c) scx_bpf_error("%d", LINUX_KERNEL_VERSION);'
         " int i, turns = 0; bpf_for(i, 0, (1 << 23) + 1) turns++;"
@@ -395,8 +430,18 @@ def test_what_the_operations_ask_for_in_vain_is_refused(
         ("__uint(type, 7); __type(key, u32); __uint(max_entries, 2);", "maps of type 7 (enum"),
         ("__uint(type, 1); __type(key, u32); __uint(max_entries, 2);", "not make it: value: miss"),
         ("__uint(type, 27); __uint(max_entries, 6000);", "max_entries: bytes, a power of two of"),
+        (
+            "__uint(type, 2); __type(key, u32); __type(value, u64);"
+            " __uint(max_entries, 0xffffffff);",
+            "too large to be simulated: 4294967295 entries of 8 bytes",
+        ),
+        (
+            "__uint(type, 1); __type(key, u32); __type(value, u64);"
+            " __uint(max_entries, 0xfffffffe);",
+            "too large to be simulated: 4294967294 entries of 8 bytes",
+        ),
     ],
-    ids=["kind", "value", "ring"],
+    ids=["kind", "value", "ring", "array", "hash"],
 )
 def test_a_map_that_is_not_made_is_refused(
     tmp_path: Path, of_tree: Made, map_: str, said: str
@@ -434,8 +479,20 @@ def test_a_scheduler_of_some_tasks_is_refused(tmp_path: Path, of_tree: Made) -> 
         ('asm volatile("r1 = 5");', 'mini.bpf.c:68: "r1 = 5" is assembly, and schedulers are'),
         ('} asm("nop"); void f(void) {', 'mini.bpf.c:68: "nop" is assembly, and schedulers are'),
         ("volatile u64 a[1024] = {};", "mini.bpf.c:70: the frame size of "),
+        ("volatile u64 a[p->pid]; a[0] = 1;", "mini.bpf.c:68: ISO C90 forbids variable length"),
+        ("volatile char *a = __builtin_alloca(p->pid); *a = 1;", "mini.bpf.c:68: use of "),
     ],
-    ids=["source", "kfunc", "implicit", "fraction", "assembly", "file's assembly", "frame"],
+    ids=[
+        "source",
+        "kfunc",
+        "implicit",
+        "fraction",
+        "assembly",
+        "file's assembly",
+        "frame",
+        "array's frame",
+        "alloca",
+    ],
 )
 def test_what_cannot_be_built_is_refused_by_name(of_source: Made, body: str, said: str) -> None:
     with pytest.raises(KernelError) as error:

@@ -48,6 +48,9 @@
 #define __BPF_FEATURE_MAY_GOTO
 __asm__(".macro may_goto to\n.endm");
 
+/* A kernel does not load what may come there; natively it would run on into the next function. */
+#define __builtin_unreachable()	__builtin_trap()
+
 #define barrier()		__asm__ volatile ("" : : : "memory")
 #define barrier_var(var)	__asm__ volatile ("" : "+r"(var))
 #define bpf_ksym_exists(symbol)	(!!(&symbol))

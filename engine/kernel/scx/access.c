@@ -59,6 +59,11 @@ void shim_scx_holds(enum shim_scx_held what, int change)
 	code_of_task()->held[what] += change;
 }
 
+int shim_scx_held(enum shim_scx_held what)
+{
+	return code_of_task()->held[what];
+}
+
 const void *shim_scx_operation_ip(void)
 {
 	const struct shim_code *code = code_of_task();

@@ -74,10 +74,41 @@ static void check_may(struct shim_signature *function)
 	hw_end_in_scheduler(text);
 }
 
+/*
+ * With a lock held the verifier lets nothing else be called: 7.3's kfuncs of KF_SPINLOCK_SAFE, which
+ * are those of older kernels and more, releasing it, and what is no call there. lock.c looks at a
+ * second lock.
+ */
+static bool may_be_called_locked(const char *name)
+{
+	static const char *const those[] = {
+		"bpf_spin_", "bpf_res_spin_", "bpf_list_", "bpf_rbtree_", "bpf_refcount_acquire", "bpf_iter_num_",
+		"bpf_loop_begins", "bpf_loop_turn", "bpf_arena_", "bpf_stream_",
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(those); i++)
+		if (strstarts(name, those[i]))
+			return true;
+	return false;
+}
+
+static void check_locked(const struct shim_signature *function)
+{
+	static char text[160];
+
+	if (likely(!shim_scx_held(SHIM_SCX_LOCKS)) || may_be_called_locked(function->name))
+		return;
+	snprintf(text, sizeof(text), "the scheduler calls %s() with a spinlock held, where the kernel's verifier refuses it",
+		 function->name);
+	hw_end_in_scheduler(text);
+}
+
 void shim_scx_calls(struct shim_signature *function, const u64 *arguments)
 {
 	shim_scx_charge(hw_costs.bpf_call);
 	check_may(function);
+	check_locked(function);
 	if (function->queue >= 0)
 		look_up(function, arguments[function->queue]);
 }

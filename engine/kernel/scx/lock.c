@@ -43,7 +43,7 @@ void shim_scx_lock_gone(u32 *word)
 	*word = 0;
 }
 
-void native_bpf_spin_lock(u32 *word)
+static void take(u32 *word)
 {
 	struct lock *lock = lock_of(word);
 	unsigned long flags;
@@ -56,6 +56,15 @@ void native_bpf_spin_lock(u32 *word)
 	lock->held = true;
 	lock->cpu = hw.cpu;
 	shim_scx_holds(SHIM_SCX_LOCKS, 1);
+}
+
+void native_bpf_spin_lock(u32 *word)
+{
+	const struct lock *lock = lock_of(word);
+
+	if (shim_scx_held(SHIM_SCX_LOCKS) && !lock->held)
+		hw_end_in_scheduler("the scheduler takes a spinlock while it holds another one");
+	take(word);
 }
 
 void native_bpf_spin_unlock(u32 *word)
@@ -74,7 +83,7 @@ void native_bpf_spin_unlock(u32 *word)
  */
 int native_bpf_res_spin_lock(u32 *word)
 {
-	native_bpf_spin_lock(word);
+	take(word);
 	return 0;
 }
 

@@ -5,6 +5,8 @@
 #include <linux/jhash.h>
 #include "scx.h"
 
+#define MOST_BYTES	(4UL << 30)	/* of one map, with the room around its values */
+
 long native_bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags);
 
 struct element {			/* of a hash, or stored with a task or cgroup */
@@ -53,6 +55,16 @@ static bool is_channel(const struct shim_map *m)
 static unsigned int nr_slots(const struct shim_map *m)
 {
 	return is_hash(m) || is_storage(m) ? roundup_pow_of_two(max(m->max_entries, 1024u)) : m->max_entries;
+}
+
+/* Of its own or of all CPUs: what the simulator takes for it when it is made. */
+static u64 bytes_of(const struct shim_map *m)
+{
+	u64 value = is_per_cpu(m) ? nr_cpu_ids * (u64)shim_scx_room(m->value_size) : shim_scx_room(m->value_size);
+
+	if (is_channel(m) || is_storage(m) || m->type == BPF_MAP_TYPE_ARENA)
+		return 0;
+	return m->max_entries * (sizeof(*m->slots) + (is_hash(m) || m->type == BPF_MAP_TYPE_ARRAY_OF_MAPS ? 0 : value));
 }
 
 static const char *value_name(const struct shim_map *m)
@@ -183,6 +195,9 @@ static void make(struct shim_map *m)
 		hw_refuse("sched_ext: %s: map %s: maps of type %u (enum bpf_map_type) are not simulated", shim_scheduler->source, name, m->type);
 	if (wrong_in(m))
 		hw_refuse("sched_ext: %s: map %s: the kernel does not make it: %s", shim_scheduler->source, name, wrong_in(m));
+	if (bytes_of(m) > MOST_BYTES)
+		hw_refuse("sched_ext: %s: map %s: too large to be simulated: %u entries of %u bytes", shim_scheduler->source, name,
+			  m->max_entries, m->value_size);
 	*(struct shim_map **)m->declared = m;
 	raw_spin_lock_init(&m->lock);
 	INIT_LIST_HEAD(&m->by_use);

@@ -29,6 +29,11 @@ static unsigned int size_class(unsigned int size)
 	return order_base_2(round_up(max(size, 1u), L1_CACHE_BYTES) + L1_CACHE_BYTES);
 }
 
+unsigned long shim_scx_room(unsigned int size)
+{
+	return 1UL << size_class(size);
+}
+
 /* AddressSanitizer's, in a build that has it: it looks at accesses itself then. */
 extern void __asan_poison_memory_region(const void *at, unsigned long size) __weak;
 extern void __asan_unpoison_memory_region(const void *at, unsigned long size) __weak;
@@ -165,13 +170,23 @@ void shim_scx_retire(void *object)
 	next = (next + 1) % ARRAY_SIZE(retired);
 }
 
+static bool is_object(const char *header)
+{
+	return (((const struct object *)header)->magic & ~3) == (MAGIC & ~3);
+}
+
 static void refuse(const char *at, unsigned int size, bool write)
 {
 	const char *begin = (const char *)((unsigned long)at & ~(GRAIN - 1UL)) - ROOM;
+	const char *next = (const char *)round_down((unsigned long)at, L1_CACHE_BYTES) + L1_CACHE_BYTES - ROOM;
 	static char text[300];
 
-	while (begin > range && (((const struct object *)begin)->magic & ~3) != (MAGIC & ~3))
+	while (begin > range && !is_object(begin))
 		begin -= GRAIN;
+	/* It is before the one that is nearer. */
+	if (next < range_end && is_object(next) && (begin <= range ||
+	    at - (begin + ROOM + ((const struct object *)begin)->size) >= next + ROOM - at))
+		begin = next;
 	if (begin <= range) {
 		snprintf(text, sizeof(text), "the scheduler %s %u bytes before the first value of its maps",
 			 write ? "writes" : "reads", size);

@@ -113,6 +113,7 @@ void shim_scx_charge(unsigned int ns);
 enum shim_scx_held { SHIM_SCX_RCU, SHIM_SCX_PREEMPTION, SHIM_SCX_LOCKS, SHIM_SCX_MESSAGES, SHIM_SCX_NR_HELD };
 const void *shim_scx_operation_ip(void);	/* inside the function that the kernel called; NULL: a callback */
 void shim_scx_holds(enum shim_scx_held what, int change);	/* until it leaves the operation */
+int shim_scx_held(enum shim_scx_held what);
 void shim_scx_new_operation(void);
 void shim_scx_calls_back(void);		/* a function of the scheduler next, without a trampoline */
 void shim_scx_access(const void *at, unsigned int size, bool write);	/* by a helper, on its behalf */
@@ -152,6 +153,7 @@ void shim_ext_tick(void);
 /*
  * memory.c: what the scheduler may read and write, an object with room between it and the next one
  */
+unsigned long shim_scx_room(unsigned int size);	/* that such an object takes */
 void *shim_scx_alloc(const char *what, unsigned int size);
 void *shim_scx_alloc_in_row(const char *what, unsigned int size, const char *in_row);
 /*

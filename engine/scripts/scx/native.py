@@ -55,6 +55,8 @@ FRAMES = {False: ["-Werror=frame-larger-than=4096"], True: []}
 """By whether AddressSanitizer makes them larger. BPF has 512 bytes for all functions that call each
 other, and lets eight do so. Native frames are larger, as variables that are never there together
 may each have a place: a function with more than eight times that is refused."""
+SIZED = ["-Werror=vla", "-Walloca", "-Werror=alloca"]
+"""Frames whose size is known only when they are entered: BPF has none, and no limit sees them."""
 VARIABLES = {"runqueues": "runqueues", "cpufreq_cpu_data": "native_cpufreq_cpu_data"}
 """Of the kernel, that schedulers read, with what answers for each."""
 SPECIALS = {
@@ -413,6 +415,7 @@ class Made:
                 f"-fsanitize={SANITIZERS[given.sanitize]},bounds",
                 "-fsanitize-coverage=trace-pc",
                 *FRAMES[given.sanitize],
+                *SIZED,
             ]
             preprocess = [given.cc, *given.flags.split(), "-E", str(source)]
             text = run(preprocess)
