@@ -118,7 +118,7 @@ ENDS = """
 title = "A run ends where its scenario does"
 machines = ["smp4"]
 kernels = ["6.12"]
-settings = "scx={source}"
+settings = "scx={source}; scx-tunable fault=1"
 
 [scenario]
 duration = "200ms"
