@@ -81,6 +81,8 @@ bool pattern_match(const char *pattern, const char *text, const char *end, struc
 		default:
 			sign = *pattern == 'i' && text < end && *text == '-';
 			length = digits(text + sign, end, 9);
+			if (digits(text + sign + length, end, 1))
+				return false;
 			length += length ? sign : 0;
 		}
 		if (!length)

@@ -224,6 +224,13 @@ static bool read_sets(const struct part *text, struct event *event)
 	return true;
 }
 
+bool is_read_call(const struct part *name)
+{
+	return part_is(name, "futex") || part_is(name, "sched_yield") ||
+	       part_is(name, "sched_setaffinity") || part_is(name, "sched_setattr") ||
+	       find_call(name);
+}
+
 bool read_syscall(const struct part *name, enum side side, const struct part *text,
 		  struct event *event)
 {

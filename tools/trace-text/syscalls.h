@@ -14,6 +14,9 @@ enum side { NO_CALL, CALL_BEGINS, CALL_ENDS };
 bool read_syscall(const struct part *name, enum side side, const struct part *text,
 		  struct event *event);
 
+/* Whether lines of a call are read: futex(), those of descriptors, ... */
+bool is_read_call(const struct part *name);
+
 /* A TCP socket listens, has connected, or has been connected to; false: none of these. */
 bool read_tcp_state(const struct part *text, struct event *event);
 

@@ -17,6 +17,7 @@
 #define LONGEST_TEXT 4096	/* of one event; a longer one is damaged */
 #define LONGEST_NAME 64
 #define NR_KNOWN (1 << 14)
+#define MOST_CPUS 8192		/* NR_CPUS_RANGE_END */
 #define NONE (-1)
 
 struct line {
@@ -178,7 +179,7 @@ static const char *read_time(const char *at, const char *end, int64_t *ns)
  * A system call begins or ends: of "sys_enter_futex: ...", as an event, and "sys_futex(uaddr: ..."
  * and "sys_futex -> 0x0", as ftrace's own text has it. Its name without these is left.
  */
-static void read_side(struct line *l)
+static enum side read_side(struct part *event)
 {
 	static const struct {
 		const char *before;
@@ -188,12 +189,13 @@ static void read_side(struct line *l)
 	for (size_t i = 0; i < sizeof(sides) / sizeof(sides[0]); i++) {
 		size_t length = strlen(sides[i].before);
 
-		if (l->event.length <= length || memcmp(l->event.at, sides[i].before, length))
+		if (event->length <= length || memcmp(event->at, sides[i].before, length))
 			continue;
-		l->side = sides[i].side;
-		l->event.at += length;
-		l->event.length -= length;
+		event->at += length;
+		event->length -= length;
+		return sides[i].side;
 	}
+	return NO_CALL;
 }
 
 static bool read_call(const char *at, const char *end, struct line *l)
@@ -294,7 +296,7 @@ static bool read_behind_cpu(const char *at, const char *end, struct line *l)
 	next = read_word(at, end, &l->event);	/* after the name of the event's system */
 	at = skip_spaces(next ? next : at, end);
 	l->text = (struct part){ at, end - at };
-	read_side(l);
+	l->side = read_side(&l->event);
 	return true;
 }
 
@@ -307,7 +309,7 @@ static bool read_rest(const char *bracket, const char *end, struct line *l)
 	if (!cpu.length || end - at < 2 || at[0] != ']' || at[1] != ' ')
 		return false;
 	l->cpu = part_number(&cpu);
-	return read_behind_cpu(skip_spaces(at + 1, end), end, l);
+	return l->cpu < MOST_CPUS && read_behind_cpu(skip_spaces(at + 1, end), end, l);
 }
 
 static const char *digits_before(const char *begin, const char *at)
@@ -364,7 +366,8 @@ static bool read_latency_format(const char *begin, const char *end, struct line 
 			continue;
 		l->current = part_number(&number);
 		l->cpu = part_number(&cpu);
-		if (read_behind_cpu(cpu.at + cpu.length, end, l) && l->context != UNKNOWN)
+		if (l->cpu < MOST_CPUS && read_behind_cpu(cpu.at + cpu.length, end, l) &&
+		    l->context != UNKNOWN)
 			return true;
 	}
 	return false;
@@ -459,7 +462,9 @@ static bool names_event(const char *begin, const char *end)
 		for (word.at = colon; word.at > begin && word_letter(word.at[-1]);)
 			word.at--;
 		word.length = colon - word.at;
-		if (find_shape(&word))
+		if (find_shape(&word) || part_is(&word, "inet_sock_set_state") ||
+		    part_is(&word, "task_newtask") ||
+		    (read_side(&word) != NO_CALL && is_read_call(&word)))
 			return true;
 	}
 	return false;

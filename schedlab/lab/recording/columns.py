@@ -67,7 +67,8 @@ class Columns:
             notes.append(f"{self.lost:,} events were lost while it was recorded.")
         if self.damaged:
             notes.append(
-                f"{self.damaged:,} lines are damaged and left out; the first: {self.first_damaged}"
+                f"{self.damaged:,} lines are damaged, or have a CPU, a task or a time that cannot"
+                f" be, and are left out; the first: {self.first_damaged.strip()}"
             )
         far = np.abs(ns - np.median(ns)) > _FARTHEST
         if np.any(far):

@@ -13,7 +13,17 @@ from schedlab.lab.recording import columns, reading
 from schedlab.lab.recording.choice import Choice
 from schedlab.lab.recording.inference import infer
 from schedlab.lab.recording.reading import read_trace
-from tests.helpers.traces import TWO_TASKS, Line, ftrace, perf_script, switch, waking
+from schedlab.lab.recording.text import read_text
+from tests.helpers.traces import (
+    TWO_TASKS,
+    Line,
+    fork,
+    ftrace,
+    futex,
+    perf_script,
+    switch,
+    waking,
+)
 
 IDLE, A, B = ("swapper/0", 0), ("a", 10), ("b", 11)
 TEXT = "".join(f"{ftrace(line)}\n" for line in TWO_TASKS)
@@ -131,6 +141,26 @@ def test_a_line_of_zeros_among_good_ones_does_not_refuse_the_file(tmp_path: Path
     first, newline, rest = TEXT.encode().partition(b"\n")
     path.write_bytes(first + newline + bytes(200) + newline + rest)
     assert len(read_trace(path)) == len(TWO_TASKS)
+
+
+SLEEPS, WAITS = switch(3_000, 0, A, "S", IDLE), futex(3_000, 0, A, "wait", 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("line", "good", "bad"),
+    [
+        *((line, "[000]", "[8192]") for line in (SLEEPS, WAITS)),
+        *((line, "-10 ", "-2147483648 ") for line in (SLEEPS, WAITS)),
+        *((line, "    0.0000", "   -1.0000") for line in (SLEEPS, WAITS)),
+        (fork(3_000, 0, A, B), "child_pid=11", "child_pid=4294967307"),
+    ],
+)
+def test_lines_out_of_range_among_good_ones_are_counted(line: Line, good: str, bad: str) -> None:
+    text = ftrace(line).replace(good, bad)
+    first, *rest = map(ftrace, TWO_TASKS)
+    events = read_text(["\n".join([first, text, *rest]).encode()], "x")
+    assert text != ftrace(line) and len(events) == len(TWO_TASKS)
+    assert [note.partition(", or")[0] for note in events.notes] == ["1 lines are damaged"]
 
 
 @pytest.mark.parametrize(
