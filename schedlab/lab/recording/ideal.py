@@ -40,6 +40,8 @@ class _Going:
     wakes: deque[tuple[int, int]] = field(default_factory=deque)
     """The time and the waker of those that came and were not waited for yet."""
     waits: bool = False
+    sends: bool = False
+    """Its message is under way, but not all of it had room."""
     times: list[int] = field(default_factory=list)
     """When each step began."""
     wakers: dict[int, int] = field(default_factory=dict)
@@ -70,9 +72,14 @@ class _Pool:
     waiting: deque[int] = field(default_factory=deque)
 
 
+_ROOM = {"pipe": 1 << 16, "packets": 1 << 16, "unix": 212_992, "udp": 212_992, "tcp": 4 << 20}
+"""Bytes that may be under way at most: PIPE_DEF_BUFFERS pages, net.core.wmem_default, and the end
+of net.ipv4.tcp_wmem. Small messages need more of it than their bytes, so that less fits."""
+
+
 @dataclass
 class _Channel:
-    """One direction of a pipe or connection, which is never full."""
+    """One direction of a pipe or connection."""
 
     bytes: int = 0
     time: int = 0
@@ -80,6 +87,8 @@ class _Channel:
     sender: int = 0
     receivers: list[int] = field(default_factory=list)
     """Tasks that wait for more."""
+    senders: list[int] = field(default_factory=list)
+    """Tasks that wait for room."""
 
 
 class IdealRun:
@@ -141,6 +150,10 @@ class IdealRun:
             if task.times and task.at < len(task.steps):
                 yield task_id, join_words([task.steps[task.at]])
 
+    def unstarted(self) -> Iterator[int]:
+        """Yield tasks that no other task starts."""
+        return (task_id for task_id, task in self._all.items() if not task.times and task.steps)
+
     def frozen(self) -> RecordedWorkload:
         """Return the workload with each item's work in the task that took it."""
 
@@ -190,7 +203,8 @@ class IdealRun:
         elif letter == WAKE:
             self._wake(number, task.time, task_id)
         elif letter == SEND:
-            self._send(self._messages[number - 1], task.time, task_id)
+            if not self._send(self._messages[number - 1], task, task_id):
+                return
         elif letter == RECEIVE:
             if not self._receive(self._messages[number - 1], task, task_id):
                 return
@@ -283,13 +297,19 @@ class IdealRun:
             pool.waiting.clear()
         return True
 
-    def _send(self, message: Message, time: int, sender: int) -> None:
+    def _send(self, message: Message, task: _Going, sender: int) -> bool:
+        """Send a message; False: there is no room for all of it yet."""
         channel = self._channels.setdefault(message.channel, _Channel())
-        channel.bytes += message.bytes
-        channel.time, channel.sender = time, sender
-        for receiver in channel.receivers:
-            heapq.heappush(self._ready, (time, receiver))
-        channel.receivers.clear()
+        if not task.sends:
+            channel.bytes += message.bytes
+            channel.time, channel.sender = task.time, sender
+            for receiver in channel.receivers:
+                heapq.heappush(self._ready, (task.time, receiver))
+            channel.receivers.clear()
+        task.sends = channel.bytes > _ROOM[message.kind]
+        if task.sends:
+            channel.senders.append(sender)
+        return not task.sends
 
     def _receive(self, message: Message, task: _Going, task_id: int) -> bool:
         """Receive a message; False: it is not there yet."""
@@ -298,6 +318,9 @@ class IdealRun:
             channel.receivers.append(task_id)
             return False
         channel.bytes -= message.bytes
+        for sender in channel.senders:
+            heapq.heappush(self._ready, (task.time, sender))
+        channel.senders.clear()
         task.wakers[task.at] = channel.sender
         task.ended[task.at] = task.time
         return True

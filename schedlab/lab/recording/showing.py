@@ -1,12 +1,13 @@
 """A recorded workload at a glance."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from schedlab.benchmarks.replay import EDITS
 from schedlab.lab.recording.causes import CAUSES
 from schedlab.lab.recording.ideal import IdealRun
+from schedlab.lab.recording.lock_order import crossed_locks
 from schedlab.lab.recording.workload import (
     ARRIVAL,
     BARRIER,
@@ -56,7 +57,11 @@ def describe(workload: RecordedWorkload) -> Iterator[str]:
         if key in about:
             yield f"{key}: {about[key]}"
     yield f"{len(workload.tasks)} tasks, {work / 1e9:g} s of work; with a CPU for each task it"
-    yield f"takes {run.ns / 1e9:g} s"
+    stuck = list(run.stuck())
+    if stuck:
+        yield f"stops after {run.ns / 1e9:g} s, as tasks wait for ever (below)"
+    else:
+        yield f"takes {run.ns / 1e9:g} s"
     yield ""
     columns = " ".join(f"{head:>9}" for head in _COLUMNS)
     yield f"{'tasks':24} {'number':>7} {'work (ms)':>11} {columns}"
@@ -76,14 +81,31 @@ def describe(workload: RecordedWorkload) -> Iterator[str]:
             words = CAUSES.get(cause, cause)
             yield f"{words:58} {found['count']:9} {100 * found['share_of_time']:7.1f}%"
     yield from _counted(about.get("counted"))
-    stuck = list(run.stuck())
+    yield from _endless(workload, run, stuck)
+    for note in about.get("notes", []):
+        yield f"note: {note}"
+
+
+def _endless(
+    workload: RecordedWorkload, run: IdealRun, stuck: Sequence[tuple[int, str]]
+) -> Iterator[str]:
+    """Yield what makes a run not end, or not begin, and what may."""
     keys = {task.id: task.key for task in workload.tasks}
     for task_id, word in stuck[:_MOST_STUCK]:
         yield f"note: {keys[task_id]} waits for ever at its word '{word}': a run will not end"
     if len(stuck) > _MOST_STUCK:
         yield f"note: so do {len(stuck) - _MOST_STUCK} more tasks"
-    for note in about.get("notes", []):
-        yield f"note: {note}"
+    if not stuck and (never := list(run.unstarted())):
+        more = f" and {len(never) - 1} more tasks" if len(never) > 1 else ""
+        yield f"note: {keys[never[0]]}{more}: no task starts them, so their work is not done"
+    steps = [task.steps() for task in workload.tasks]
+    steps += map(workload.item_steps, range(1, len(workload.items) + 1))
+    if crossed := sorted(crossed_locks(steps)):
+        yield (
+            f"note: locks {', '.join(map(str, crossed[:_MOST_STUCK]))} are taken while another of"
+            " them is held, in different orders: tasks that come at the same time wait for each"
+            " other for ever, so that a run may not end"
+        )
 
 
 def _counted(counted: Any) -> Iterator[str]:

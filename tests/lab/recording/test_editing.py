@@ -18,6 +18,7 @@ from schedlab.lab.recording.showing import describe
 from schedlab.lab.recording.trimming import trim
 from schedlab.lab.recording.workload import (
     Item,
+    Message,
     RecordedTask,
     RecordedWorkload,
     join_words,
@@ -279,6 +280,29 @@ def test_show_names_who_waits_for_ever(words: dict[str, str], note: str) -> None
     made = replace(workload(**words), items=[Item(1, "100")])
     assert any(note in line for line in describe(made))
     assert not any("for ever" in line for line in describe(PING))
+
+
+def test_show_finds_tasks_that_wait_for_room_or_are_never_started() -> None:
+    """Two that send each other more than a pipe holds before either receives."""
+    big = [Message("pipe", number, 1_000_000) for number in (1, 2)]
+    made = replace(workload(a1="m1 r2", b2="m2 r1"), messages=big)
+    lines = list(describe(made))
+    assert "stops after 0 s, as tasks wait for ever (below)" in lines
+    assert any("a-1 waits for ever at its word 'm1'" in line for line in lines)
+    small = replace(made, messages=[replace(each, bytes=100) for each in big])
+    assert not any("for ever" in line for line in describe(small))
+    one_way = replace(workload(a1="100 m1 100", b2="500 r1"), messages=big)
+    assert not list(IdealRun(one_way).stuck()) and IdealRun(one_way).ns == 600
+    never = RecordedTask(3, "c", "100", {"instance": 0})
+    assert any("c-3: no task starts" in line for line in describe(RecordedWorkload([never], {})))
+
+
+def test_show_names_locks_that_are_taken_in_two_orders() -> None:
+    """They need not meet, so that it may run to its end."""
+    made = workload(a1="l1 100 l2 100 u2 u1", b2="1000 l2 100 l1 100 u1 u2")
+    lines = list(describe(made))
+    assert any("locks 1, 2 are taken while another" in line for line in lines)
+    assert any(line.startswith("takes ") for line in lines)
 
 
 def test_merge_gives_everybody_a_number_of_its_own() -> None:

@@ -1,0 +1,40 @@
+"""Locks that are taken within each other, in orders that can make tasks wait for ever."""
+
+from collections.abc import Iterable, Mapping
+
+from schedlab.lab.recording.workload import LOCK, UNLOCK
+
+
+def in_circles(inside: Mapping[int, Iterable[int]]) -> set[int]:
+    """Return the locks that are taken within each other, or within themselves.
+
+    Args:
+        inside: for each lock, those that are taken while it is held.
+    """
+    found = set()
+    for start in inside:
+        seen: set[int] = set()
+        open_ = list(inside[start])
+        while open_:
+            lock = open_.pop()
+            if lock not in seen:
+                seen.add(lock)
+                open_ += inside.get(lock, ())
+        if start in seen:
+            found.add(start)
+    return found
+
+
+def crossed_locks(everything: Iterable[Iterable[tuple[str, int]]]) -> set[int]:
+    """Return the locks in circles, of the steps of all tasks and items."""
+    inside: dict[int, set[int]] = {}
+    for steps in everything:
+        held: list[int] = []
+        for letter, number in steps:
+            if letter == LOCK:
+                for outer in held:
+                    inside.setdefault(outer, set()).add(number)
+                held.append(number)
+            elif letter == UNLOCK and number in held:
+                held.remove(number)
+    return in_circles(inside)
