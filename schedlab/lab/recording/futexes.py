@@ -32,6 +32,8 @@ _NEXT = 4
 """Bytes from a futex to the next: glibc's condition variables use two in turns."""
 _BROADCASTS = 0.1
 """Of the wakes of a pool's word, the part that may be for all: as it is told to end."""
+_MANY = 8
+"""Wakes of each task of a pool, from which on they may all be woken equally often."""
 _UNKNOWN = -(1 << 30)
 """The result of a call that the trace shows no end of."""
 
@@ -189,7 +191,8 @@ def find_objects(calls: FutexCalls, known: Known, left: Collection[int]) -> Obje
         ):
             queues[word] = sleepers.get(word, Counter())
     turns = {word for word in queues if _take_turns(sleepers.get(word, ()), givers.get(word, ()))}
-    _find_pools({w: queues[w] for w in queues if w not in turns}, above, known, found)
+    addressed = {word for word in queues if givers.get(word, set()) & sleepers.get(word, {}).keys()}
+    _find_pools({w: queues[w] for w in queues if w not in turns}, above, addressed, known, found)
     return found
 
 
@@ -199,24 +202,39 @@ def _take_turns(woken: Collection[int], givers: Collection[int]) -> bool:
 
 
 def _find_pools(
-    queues: dict[int, Counter[int]], above: dict[int, int], known: Known, found: Objects
+    queues: dict[int, Counter[int]],
+    above: dict[int, int],
+    addressed: Collection[int],
+    known: Known,
+    found: Objects,
 ) -> None:
-    """Add the pools among words that may feed one; two of one condition variable feed one pool."""
+    """Add the pools among words that may feed one; two of one condition variable feed one pool.
+
+    At those that are `addressed`, tasks wake each other, and whom may be agreed on.
+    """
     for word in sorted(queues):
         upper = above.get(word, -1)
         if word in found.second:
             continue
-        if upper in queues and _are_a_pool(queues[word] + queues[upper], known):
+        both = {word, upper}
+        if upper in queues and _are_a_pool(
+            queues[word] + queues[upper], bool(both & set(addressed)), known
+        ):
             found.pools += [word, upper]
             found.second[upper] = word
-        elif _are_a_pool(queues[word], known):
+        elif _are_a_pool(queues[word], word in addressed, known):
             found.pools.append(word)
 
 
-def _are_a_pool(woken: Counter[int], known: Known) -> bool:
-    """Return whether tasks, by how often they were woken, are alike and not in turns."""
+def _are_a_pool(woken: Counter[int], addressed: bool, known: Known) -> bool:
+    """Return whether tasks, by how often they were woken, are alike and not in turns.
+
+    Tasks that are woken equally often, by others and many times, are only in the order in which
+    they came to wait.
+    """
     alike = len({known.likes[task] for task in woken}) == 1
-    return alike and len(set(woken.values())) > 1
+    by_others = len(woken) > 1 and not addressed and min(woken.values()) >= _MANY
+    return alike and (by_others or len(set(woken.values())) > 1)
 
 
 def _holds(calls: FutexCalls, known: Known, own: Numbers, lock: int) -> list[Hold]:

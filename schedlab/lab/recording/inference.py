@@ -27,6 +27,7 @@ from schedlab.lab.recording.causes import (
 from schedlab.lab.recording.choice import Choice
 from schedlab.lab.recording.closure import without_costs
 from schedlab.lab.recording.descriptors import descriptor_notes
+from schedlab.lab.recording.endless import split_items, unsafe
 from schedlab.lab.recording.events import (
     FUTEX_IS_PRIVATE,
     Events,
@@ -36,9 +37,10 @@ from schedlab.lab.recording.events import (
 from schedlab.lab.recording.families import unseen_changes
 from schedlab.lab.recording.gates import ONE_CALL
 from schedlab.lab.recording.lacking import lacking
-from schedlab.lab.recording.objects import Left, Shared, Steps, split_items, unsafe
+from schedlab.lab.recording.objects import Left, Shared, Steps
 from schedlab.lab.recording.pace import Reals, Speeds
 from schedlab.lab.recording.repair import with_missing_switches
+from schedlab.lab.recording.unseen import about_locks, about_pools
 from schedlab.lab.recording.waits import Waits, find_waits
 from schedlab.lab.recording.worked import Worked
 from schedlab.lab.recording.workload import (
@@ -111,6 +113,8 @@ class Inference:
         setup = self.events.setup
         seconds = float(self.events.ns[-1] - self.events.ns[0]) / 1e9
         counted = self.work.counted()
+        tasks, items = self._tasks(steps, births, shared)
+        words = [*(task.words for task in tasks), *(item.words for item in items)]
         recorded = {
             "source": source,
             "seconds": round(seconds, 9),
@@ -123,9 +127,8 @@ class Inference:
             "waits": self._causes(waits),
             "objects": shared.numbers(),
             **({"counted": counted} if counted else {}),
-            "notes": self._notes(shared),
+            "notes": self._notes(waits, shared, words),
         }
-        tasks, items = self._tasks(steps, births, shared)
         return RecordedWorkload(tasks, recorded, shared.messages, shared.sizes, items)
 
     def _shared(self, waits: Waits, births: Mapping[int, tuple[int, int]]) -> tuple[Steps, Shared]:
@@ -244,13 +247,13 @@ class Inference:
                 words.append((letter, ids[amount] if letter in (WAKE, START) else amount))
             words.append(("", int(total[t] - (offset[-1] if len(offset) else 0))))
             name = re.sub(r"[^\w.:+-]", "_", self.work.names[t])[:24] or "task"
-            own, served = split_items(words)
+            own, served, after = split_items(words)
             for number, part in served.items():
                 debt = 0.0 if number in shared.silent else self.costs.get(WAIT, 0.0)
                 said = join_words(without_costs(closed(part), self.costs, debt, shared.silent))
                 items[number] = Item(shared.pool_of[number], said)
             if served:
-                own.append((SERVE, shared.pool_of[next(iter(served))]))
+                own += [(SERVE, shared.pool_of[next(iter(served))]), *after]
             debt = self.costs.get(closure.TASK, 0.0)
             steps_left = without_costs(closed(own), self.costs, debt, shared.silent)
             settings = self._settings(t, births)
@@ -324,7 +327,7 @@ class Inference:
         private = np.any((self.events.two[calls] & FUTEX_IS_PRIVATE) != 0)
         return not self.events.setup and bool(private)
 
-    def _notes(self, shared: Shared) -> list[str]:
+    def _notes(self, waits: Waits, shared: Shared, words: Sequence[str]) -> list[str]:
         notes = list(self.events.notes)
         if shared.unmatched:
             notes.append(
@@ -350,10 +353,13 @@ class Inference:
         if self.events.of(Kind.CALL).size:
             notes += descriptor_notes(self.events.setup)
         if shared.objects.locks:
+            own = self.work.spent[self.taken[self.pieces.task]]
+            notes.append(about_locks(len(shared.objects.locks), words, int(own.sum())))
+        notes += about_pools(self.work, waits, shared.taken)
+        if silent := sum(len(pair.rows) // 2 for pair in shared.turns):
             notes.append(
-                f"{len(shared.objects.locks):,} locks are replayed where somebody waited for them."
-                " Most takes that found a lock free leave no call in a trace: what tasks did under"
-                " it then may run at the same time in the replay, which may be done too early."
+                f"{silent:,} waits of tasks that take turns left nothing in the trace, as the other"
+                " one had done its part before they came to wait; they were put in."
             )
         if self.late:
             notes.append(

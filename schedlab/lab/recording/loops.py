@@ -78,6 +78,7 @@ class Loops:
         put_by = self._messages(task)
         mine = np.flatnonzero(t.task == task)
         begins = work.block_begins(t.task[mine], t.enter[mine])
+        begins = work.after_forks(t.task[mine], begins, t.enter[mine])
         place = np.zeros(len(mine), np.int64)
         item_of = np.full(len(mine), -1)
         unanswered: dict[int, deque[int]] = {}

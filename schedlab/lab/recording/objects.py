@@ -1,6 +1,6 @@
 """What tasks of a recording share: channels, locks, barriers and pools, as steps of a replay."""
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence, Set
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -9,6 +9,7 @@ from schedlab.lab.recording.calls import Calls, measured_calls
 from schedlab.lab.recording.causes import CAUSES, ITEM, LOCK_HELD, MEETING, MESSAGE, TASK
 from schedlab.lab.recording.events import CHANNELS, Flags, Kind, Numbers, Stop
 from schedlab.lab.recording.futexes import (
+    CONTENDED,
     FutexCalls,
     Hold,
     Known,
@@ -21,20 +22,18 @@ from schedlab.lab.recording.loops import Loops
 from schedlab.lab.recording.messages import Transfers, arrived, find_transfers, whole_channels
 from schedlab.lab.recording.pieces import Spans, find_spans, task_key
 from schedlab.lab.recording.services import Row, Service, find_services
+from schedlab.lab.recording.turns import Turns, find_turns
 from schedlab.lab.recording.waits import Waits
 from schedlab.lab.recording.worked import Worked
 from schedlab.lab.recording.workload import (
     BARRIER,
-    GRID,
     LOCK,
     OPEN,
-    PASS,
     PUT,
     RECEIVE,
     SEND,
     TAKE,
     UNLOCK,
-    WAIT,
     YIELD,
     Message,
 )
@@ -44,10 +43,6 @@ _BUSY = 0.5
 """Of the time from a lock's first hold to its last: what makes it a lock that is mostly held."""
 _AGAIN = 10
 """Times the work of a hold, up to which a task takes the lock again and again."""
-_STAYS = frozenset(map(ord, (WAIT, PASS, RECEIVE, GRID, BARRIER)))
-"""Words that belong to one task, so that no item has them."""
-_WAITS = frozenset(map(ord, (WAIT, PASS, RECEIVE, SEND, BARRIER, TAKE)))
-"""Words at which a task may wait for another one that waits for a lock it holds."""
 
 
 @dataclass(frozen=True)
@@ -112,8 +107,11 @@ class Shared:
             Loops(work, waits, every, self.futexes, left.servers) if cost is not None else None
         )
         transfers = self._loops.others if self._loops else every
+        self.turns = self._turns(waits, transfers) if self._loops else []
+        """Pairs of tasks that take turns."""
+        in_turns = {task for pair in self.turns for task in pair.tasks}
         wakers = self._wakers(waits)
-        woken = [(task, call) for _, task, call in wakers]
+        woken = [(task, call) for _, task, call in wakers if task not in in_turns]
         known = Known(work.taken, begun, ended, woken, work.likes())
         self.objects: Objects = find_objects(self.futexes, known, left.words)
         self.servers: list[int] = []
@@ -127,6 +125,8 @@ class Shared:
         rows = [*self._locks(), *self._barriers()]
         rows += [(*call, ord(YIELD), 0) for call in _columns(yields)]
         taken, more = self._pools(waits, wakers, rows)
+        self.taken = list(zip(taken, self.pool_of.values(), strict=True))
+        """The waits for items of pools that futexes feed, with the pools."""
         columns = [np.array(column, np.int64) for column in zip(*rows, strict=True)]
         task, enter, exit_, letter, amount = columns or [np.zeros(0, np.int64)] * 5
         self.calls = self._all(transfers, (task, enter, exit_, letter, amount))
@@ -138,7 +138,7 @@ class Shared:
         self.gate = np.zeros(len(waits.task), np.int64)
         """Of each wait, from 1; 0: none."""
         if cost is not None:
-            self._serve(waits, left)
+            self._serve(waits, left, in_turns)
             self._open(waits, cost)
 
     def _rare(self, begun: Numbers, ended: Numbers, pooled: Container[int]) -> set[tuple[int, int]]:
@@ -220,7 +220,18 @@ class Shared:
         columns = (woken[wakes], waits.task[woken][wakes], call[wakes])
         return list(zip(*(column.tolist() for column in columns), strict=True))
 
-    def _serve(self, waits: Waits, left: Left) -> None:
+    def _turns(self, waits: Waits, transfers: Transfers) -> list[Turns]:
+        """Return the pairs of tasks that take turns by what is neither a message nor a lock."""
+        loops = self._loops.services if self._loops else []
+        servers = np.array([service.server for service in loops], np.int64)
+        free = ~self._by_message(waits, transfers) & ~np.isin(waits.task, servers)
+        call = self.futexes.around(waits.task, waits.place)
+        if len(self.futexes):
+            there = np.maximum(call, 0)
+            free &= (call < 0) | (self.futexes.value[there] != CONTENDED)
+        return find_turns(self._work, waits, free)
+
+    def _serve(self, waits: Waits, left: Left, in_turns: Set[int]) -> None:
         """Make requests to tasks that serve others items of a pool of each such task."""
         rows = []
         loops = self._loops.services if self._loops else []
@@ -231,10 +242,11 @@ class Shared:
         call = self.futexes.around(waits.task, waits.place)
         of_call = self.futexes.word[np.maximum(call, 0)] if len(self.futexes) else call
         free = (call < 0) | ~np.isin(of_call, known)
-        others = {*left.servers, *self.servers}
+        others = {*left.servers, *self.servers, *in_turns}
         for service in find_services(self._work, waits, free, others):
             rows += self._add(service)
             waits.cause[np.array(service.asked)] = list(CAUSES).index(ITEM)
+        rows += (row for pair in self.turns for row in pair.rows)
         self.more = self.more.and_more(_steps(rows))
 
     def _add(self, service: Service) -> list[Row]:
@@ -485,100 +497,3 @@ def _known_transfers(work: Worked) -> tuple[Transfers, int]:
         work.pieces.stop[after] == int(Stop.SLEEP)
     )
     return whole_channels(found, seen, np.where(slept, work.pieces.end[after], -1), work.taken)
-
-
-# ------------------------------------------------------------------ what could wait for ever
-
-
-def unsafe(steps: Steps, shared: Shared) -> Left:
-    """Return the futexes and servers that are none after all, because tasks could wait for ever.
-
-    A task must not wait for another one while it holds a lock, locks within locks are taken in one
-    order, and the work of a pool's item must not belong to one task. The steps are sorted.
-    """
-    bad = _unsafe_pools(steps, shared)
-    inside: dict[int, set[int]] = {}
-    held_over: set[int] = set()
-    own = np.isin(steps.task, np.unique(steps.task[steps.letter == ord(LOCK)]))
-    columns = (steps.task[own], steps.letter[own], steps.amount[own])
-    before = -1
-    held: list[int] = []
-    for task, letter, amount in zip(*(column.tolist() for column in columns), strict=True):
-        if task != before:
-            before, held = task, []
-        if letter == ord(LOCK):
-            for outer in held:
-                inside.setdefault(outer, set()).add(amount)
-            held.append(amount)
-        elif letter == ord(UNLOCK):
-            if amount in held:
-                held.remove(amount)
-        elif held and letter in _WAITS:
-            held_over.update(held)
-    words = shared.objects.locks
-    locks = frozenset(words[lock - 1] for lock in held_over | _in_circles(inside))
-    return bad.and_more(Left(words=locks))
-
-
-def _unsafe_pools(steps: Steps, shared: Shared) -> Left:
-    """Return the pools whose items belong to their tasks."""
-    takes = steps.letter == ord(TAKE)
-    own = np.isin(steps.task, np.unique(steps.task[takes]))
-    columns = (steps.task[own], steps.letter[own], steps.amount[own])
-    bad: set[int] = set()
-    before = -1
-    pool = 0
-    held: list[int] = []
-    for task, letter, amount in zip(*(column.tolist() for column in columns), strict=True):
-        if task != before:
-            before, pool, held = task, 0, []
-        if letter == ord(LOCK):
-            held.append(amount)
-        elif letter == ord(UNLOCK) and amount in held:
-            held.remove(amount)
-        elif letter == ord(TAKE):
-            another = shared.pool_of[amount]
-            if held or pool not in (0, another):
-                bad |= {pool, another}
-            pool = another
-        elif (letter in _STAYS or letter == ord(UNLOCK)) and pool:
-            bad.add(pool)
-    words = shared.objects.pools
-    fed = {words[number - 1] for number in bad if 0 < number <= len(words)}
-    fed |= {word for word, of in shared.objects.second.items() if of in fed}
-    serving = (shared.servers[number - len(words) - 1] for number in bad if number > len(words))
-    return Left(frozenset(fed), frozenset(serving))
-
-
-def _in_circles(inside: dict[int, set[int]]) -> set[int]:
-    """Return the locks that are taken within each other, or within themselves."""
-    found = set()
-    for start in inside:
-        seen: set[int] = set()
-        open_ = list(inside[start])
-        while open_:
-            lock = open_.pop()
-            if lock not in seen:
-                seen.add(lock)
-                open_ += inside.get(lock, ())
-        if start in seen:
-            found.add(start)
-    return found
-
-
-# ------------------------------------------------------------------ words
-
-
-def split_items(
-    words: Sequence[tuple[str, int]],
-) -> tuple[list[tuple[str, int]], dict[int, list[tuple[str, int]]]]:
-    """Return a task's own words, and those of each item that it took."""
-    own: list[tuple[str, int]] = []
-    items: dict[int, list[tuple[str, int]]] = {}
-    part = own
-    for letter, number in words:
-        if letter == TAKE:
-            part = items.setdefault(number, [])
-        else:
-            part.append((letter, number))
-    return own, items

@@ -15,7 +15,6 @@ import numpy as np
 
 from schedlab.lab.recording.causes import CAUSES, TASK
 from schedlab.lab.recording.events import Flags
-from schedlab.lab.recording.pieces import task_key
 from schedlab.lab.recording.waits import Waits
 from schedlab.lab.recording.worked import Worked
 from schedlab.lab.recording.workload import PUT, TAKE
@@ -87,9 +86,6 @@ class _Search:
             self._ends.setdefault(waker, []).append(wait)
         self._place, self._waking = waits.place.tolist(), waits.waking.tolist()
         self._task = waits.task.tolist()
-        parents = work.running(work.forks)
-        parents = np.where(parents >= 0, work.pieces.task[np.maximum(parents, 0)], -1)
-        self._forks = np.sort(task_key(parents, work.forks))
         woke = work.offset(waits.waker[by_task], waits.waking[by_task])
         self._woke = dict(zip(by_task.tolist(), woke.tolist(), strict=True))
         """Of each such wait: what the waker had worked."""
@@ -182,10 +178,7 @@ class _Search:
         task = np.full(len(at), server)
         place = self._work.block_begins(task, ended[at])
         place = np.maximum(np.maximum(place, asked), np.where(at, ended[at - 1] + 1, 0))
-        forked = np.searchsorted(self._forks, task_key(task, ended[at])) - 1
-        fork = self._forks[np.maximum(forked, 0)] if len(self._forks) else task_key(task, place)
-        own = (forked >= 0) & (fork >= task_key(task, place))
-        place = np.where(own, fork - task_key(task, np.zeros_like(task)) + 1, place)
+        place = self._work.after_forks(task, place, ended[at])
         worked = self._work.worked(task, place)
         for row in zip(place.tolist(), worked.tolist(), item.tolist(), strict=True):
             yield server, row[0], row[1], TAKE, row[2]

@@ -65,6 +65,9 @@ class Worked:
         self.children = self.pieces.lives.task(events.two[self.forks], self.forks)
         self._piece_keys = task_key(self.pieces.task, self.pieces.begin)
         self._block_keys = task_key(self.blocks.task, self.blocks.begin)
+        parents = self.running(self.forks)
+        parents = np.where(parents >= 0, self.pieces.task[np.maximum(parents, 0)], -1)
+        self._fork_keys = np.sort(task_key(parents, self.forks))
 
     def _learn_slowdowns(self) -> dict[int, list[Slowdown]]:
         """Take from instructions, as far as they are counted, how fast each group was where."""
@@ -156,6 +159,17 @@ class Worked:
         found: Numbers = np.where(
             (at >= 0) & (self.blocks.task[there] == task), self.blocks.begin[there], 0
         )
+        return found
+
+    def after_forks(self, task: Numbers, since: Numbers, until: Numbers) -> Numbers:
+        """Return the first place of each two, or that behind the task's last fork between both."""
+        last = np.searchsorted(self._fork_keys, task_key(task, until)) - 1
+        if not len(self._fork_keys):
+            return since
+        fork = self._fork_keys[np.maximum(last, 0)]
+        own = (last >= 0) & (fork >= task_key(task, since))
+        behind = fork - task_key(task, np.zeros_like(task)) + 1
+        found: Numbers = np.where(own, behind, since)
         return found
 
     def last_run(self, task: int, place: int) -> int:

@@ -6,11 +6,23 @@ from dataclasses import replace
 import pytest
 
 from schedlab.lab.recording.choice import Choice
+from schedlab.lab.recording.ideal import IdealRun
 from schedlab.lab.recording.inference import infer
 from schedlab.lab.recording.setup import Descriptor, Setup, TaskSetup
 from schedlab.lab.recording.text import read_text
 from schedlab.lab.recording.workload import RecordedWorkload
-from tests.helpers.traces import Line, fork, perf_script, read, switch, syscall, trace_cmd, waking
+from tests.helpers.traces import (
+    Line,
+    fork,
+    futex,
+    futex_done,
+    perf_script,
+    read,
+    switch,
+    syscall,
+    trace_cmd,
+    waking,
+)
 
 IDLE, A, B = ("swapper/0", 0), ("a", 10), ("b", 11)
 CLOSES, THREAD = 0x80000, 0x10F00
@@ -248,6 +260,41 @@ def test_a_task_that_waits_for_several_channels_takes_what_comes_first() -> None
         puts = [word for word in words[client] if word[0] == "p"]
         answers = [word for word in words[client] if word[0] == "r"]
         assert len(puts) == len(answers) == ROUNDS // 2
+
+
+def test_a_loop_that_never_slept_before_starts_its_clients_itself() -> None:
+    """It is busy until the first message comes: its start is not work for that message."""
+    lines = [line for line in loop_lines() if line.ns not in (0, 500, 104_000)]
+    lines += [switch(0, 0, IDLE, "R", SERVER)]
+    for ns, cpu, task in ((100, 1, X), (300, 2, Y)):
+        lines += [fork(ns, 0, SERVER, task), switch(ns + 100, cpu, IDLE, "R", task)]
+    lines = [line for line in lines if line.ns != 101_000]
+    lines.sort(key=lambda line: line.ns)
+    made = infer(replace(read(lines), setup=LOOP), Choice(), "x")
+    words = next(task.words for task in made.tasks if task.name == "server")
+    assert words == "100 +21 200 +22 104700 q1" and len(made.items) == ROUNDS
+    assert not list(IdealRun(made).stuck())
+
+
+def test_what_a_loop_does_when_all_is_served_is_its_own() -> None:
+    """It waits for another task's end at a futex, as a thread that joins others does."""
+    at = 100_000 * (ROUNDS + 1)
+    more = [
+        futex(at, 0, SERVER, "wait", 0x100, 21),
+        waking(at + 9_000, 1, X, SERVER),
+        switch(at + 10_000, 0, IDLE, "R", SERVER),
+        futex_done(at + 10_500, 0, SERVER),
+        switch(at + 17_000, 0, SERVER, "S", IDLE),
+    ]
+    lines = loop_lines()
+    stop = max(line.ns for line in lines if line.pid == SERVER[1])
+    lines = [line for line in lines if line.ns != stop]
+    lines.append(switch(at + 500, 0, SERVER, "S", IDLE))
+    lines = sorted([*lines, *more], key=lambda line: line.ns)
+    made = infer(replace(read(lines), setup=LOOP), Choice(), "x")
+    words = next(task.words for task in made.tasks if task.name == "server")
+    assert words == "500 q1 w 7000" and len(made.items) == ROUNDS
+    assert not list(IdealRun(made).stuck())
 
 
 def test_a_task_that_blocks_in_one_receive_after_another_keeps_the_order() -> None:

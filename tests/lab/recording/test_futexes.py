@@ -368,3 +368,28 @@ def test_a_workload_with_a_lock_says_what_is_not_seen() -> None:
                     *wake(9_000, 1, B, LOCK, [])])  # fmt: skip
     told = any("found a lock free" in note for note in made.recorded["notes"])
     assert told and made.recorded["objects"]["locks"] == 1
+    assert any("4e-06 s are seen to be under one" in note for note in made.recorded["notes"])
+
+
+def rotation(busy: bool) -> list[Line]:
+    """A hands work to B and C in turns, who wait at one futex; both work for long if `busy`."""
+    lines = [*begin(A, B, C)]
+    for turn in range(20):
+        cpu, task = ((1, B), (2, C))[turn % 2]
+        at = 10_000 * (turn + 1)
+        since = at - (1_000 if busy else 14_000)
+        lines += wait(since, at + 500, cpu, task, LOCK, 0) + wake(at, 0, A, LOCK, [task])
+    return [*lines, *end(300_000, A, B, C)]
+
+
+def test_tasks_that_others_wake_in_a_rotation_are_a_pool() -> None:
+    """They come equally often, as who waits longest is woken first; nobody addresses them."""
+    made = made_of(rotation(busy=False))
+    assert len(made.items) == 20 and words(made)["b1-11"].endswith("q1")
+    assert not any("none of its tasks slept" in note for note in made.recorded["notes"])
+
+
+def test_a_pool_whose_tasks_were_all_awake_may_hide_items() -> None:
+    notes = made_of(rotation(busy=True)).recorded["notes"]
+    found = next(note for note in notes if "none of its tasks slept" in note)
+    assert found.startswith("For 90 % of the 0.00019 s") and "the 20 items may be more" in found

@@ -1,0 +1,180 @@
+"""Two tasks that take turns: each waits for the other after it has let it go on.
+
+A trace shows the wake of a task that sleeps. Of two tasks that take turns on one CPU, the one that
+is woken may run before the other has come to its wait; by the time the other runs again its turn
+has come, and it never sleeps. So some of the turns leave no wait, and no wake, in a trace: a replay
+of the others alone would let both tasks run at once. As each task gives once and waits once in
+every turn, what is missing is known: a wait between two gives, and a give between two waits.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from schedlab.lab.recording.causes import CAUSES, TASK
+from schedlab.lab.recording.events import Flags, Numbers
+from schedlab.lab.recording.services import Row
+from schedlab.lab.recording.waits import Waits
+from schedlab.lab.recording.worked import Worked
+from schedlab.lab.recording.workload import WAIT, WAKE
+
+_FEWEST = 8
+"""Wakes in each direction, from which on two tasks may be taken to take turns."""
+_OTHERS = 0.05
+"""Of a task's waits, the part that third tasks may end."""
+_AT_ONCE = 0.1
+"""Of what the one works that works less, the part during which both may run."""
+
+
+@dataclass
+class Turns:
+    """Two tasks that take turns."""
+
+    tasks: tuple[int, int]
+    rows: list[Row] = field(default_factory=list)
+    """The waits and wakes that the trace does not show."""
+
+
+@dataclass(frozen=True)
+class _Token:
+    """A give or a wait of one task, in the order of its steps."""
+
+    place: int
+    offset: int
+    seen: int
+    """The wait that it is, or that it ended; -1: the trace does not show it."""
+
+
+@dataclass
+class _Side:
+    """What one of two tasks does."""
+
+    gives: list[_Token] = field(default_factory=list)
+    waits: list[_Token] = field(default_factory=list)
+
+    def both(self) -> Iterator[tuple[int, list[_Token]]]:
+        """Yield the gives, and then the waits; of one place gives come first."""
+        yield 0, self.gives
+        yield 1, self.waits
+
+
+def find_turns(work: Worked, waits: Waits, free: Flags) -> list[Turns]:
+    """Return the pairs of tasks that take turns.
+
+    Args:
+        work: the trace.
+        waits: all waits.
+        free: of the waits, those of which it is not known otherwise what they were for.
+    """
+    own = np.flatnonzero(free & (waits.cause == list(CAUSES).index(TASK)))
+    by = work.pieces.task[waits.waker[own]]
+    partners: dict[int, Counter[int]] = {}
+    for task, waker in zip(waits.task[own].tolist(), by.tolist(), strict=True):
+        partners.setdefault(task, Counter())[waker] += 1
+    only = {task: _only(counts) for task, counts in partners.items()}
+    pairs = [
+        (task, other) for task, other in only.items() if task < other and only.get(other) == task
+    ]
+    found = []
+    for one, two in pairs:
+        if _both_run(work, one, two) <= _AT_ONCE:
+            sides = [_side(work, waits, own, by, pair) for pair in ((one, two), (two, one))]
+            found.append(Turns((one, two), _unseen((one, two), sides)))
+    return found
+
+
+def _only(counts: Counter[int]) -> int:
+    """Return the task that ends another one's waits; -1: there are several, or it seldom does."""
+    other, number = counts.most_common(1)[0]
+    enough = number >= _FEWEST and number >= (1 - _OTHERS) * counts.total()
+    return other if enough else -1
+
+
+def _both_run(work: Worked, one: int, two: int) -> float:
+    """Return for which part of the time that one of two tasks runs the other one runs, too."""
+    pieces = work.pieces
+    first, second = (np.flatnonzero(pieces.task == task) for task in (one, two))
+    long = pieces.until - pieces.since
+    ends = np.stack([pieces.since[second], pieces.until[second]], axis=1).reshape(-1)
+    ran = np.concatenate([[0], np.cumsum(long[second])])
+    ran = np.repeat(ran, 2)[1:-1]
+    both = np.interp(pieces.until[first], ends, ran) - np.interp(pieces.since[first], ends, ran)
+    less = min(int(long[first].sum()), int(long[second].sum()))
+    return float(both.sum()) / max(less, 1)
+
+
+def _side(work: Worked, waits: Waits, own: Numbers, by: Numbers, pair: tuple[int, int]) -> _Side:
+    """Return what a task does for and with another one, with what has to be between."""
+    task, other = pair
+    waited = own[(waits.task[own] == task) & (by == other)]
+    gave = own[(waits.task[own] == other) & (by == task)]
+    worked = work.offset(waits.waker[gave], waits.waking[gave])
+    columns = (waits.waking[gave], worked, gave)
+    steps = [(_Token(*row), True) for row in zip(*(c.tolist() for c in columns), strict=True)]
+    columns = (waits.place[waited], waits.offset[waited], waited)
+    steps += [(_Token(*row), False) for row in zip(*(c.tolist() for c in columns), strict=True)]
+    steps.sort(key=lambda step: step[0].place)
+    found = _Side()
+    before: tuple[_Token, bool] | None = None
+    for token, gives in steps:
+        if before and gives and before[1]:
+            found.waits.append(_Token(before[0].place + 1, before[0].offset, -1))
+        elif before and not gives and not before[1]:
+            found.gives.append(_Token(token.place, token.offset, -1))
+        (found.gives if gives else found.waits).append(token)
+        before = token, gives
+    return found
+
+
+def _unseen(tasks: tuple[int, int], sides: Sequence[_Side]) -> list[Row]:
+    """Return the waits and wakes that are missing, as far as they belong together."""
+    rows: list[Row] = []
+    steps = [
+        [(token.place, waits) for waits, every in side.both() for token in every if token.seen >= 0]
+        for side in sides
+    ]
+    for at in (0, 1):
+        for wait, give in _together(sides[at].waits, sides[1 - at].gives):
+            rows.append((tasks[at], wait.place, wait.offset, WAIT, 0))
+            rows.append((tasks[1 - at], give.place, give.offset, WAKE, tasks[at]))
+            steps[at].append((wait.place, 1))
+            steps[1 - at].append((give.place, 0))
+    return rows if _come_to_an_end([sorted(own) for own in steps]) else []
+
+
+def _come_to_an_end(steps: Sequence[Sequence[tuple[int, int]]]) -> bool:
+    """Return whether neither of two tasks waits for a wake that comes after its own next one."""
+    at, given = [0, 0], [0, 0]
+    moved = True
+    while moved:
+        moved = False
+        for own in (0, 1):
+            while at[own] < len(steps[own]):
+                waits = steps[own][at[own]][1]
+                if waits and not given[own]:
+                    break
+                given[own if waits else 1 - own] += -1 if waits else 1
+                at[own] += 1
+                moved = True
+    return all(at[own] == len(steps[own]) for own in (0, 1))
+
+
+def _together(waits: Sequence[_Token], gives: Sequence[_Token]) -> Iterator[tuple[_Token, _Token]]:
+    """Yield unseen waits with the gives that ended them: between the same ones that are seen."""
+    parts = [_by_seen(tokens) for tokens in (waits, gives)]
+    for seen, unseen in parts[0].items():
+        yield from zip(unseen, parts[1].get(seen, ()), strict=False)
+
+
+def _by_seen(tokens: Sequence[_Token]) -> dict[int, list[_Token]]:
+    """Return unseen tokens by the last one before that is seen."""
+    found: dict[int, list[_Token]] = {}
+    last = -1
+    for token in tokens:
+        if token.seen >= 0:
+            last = token.seen
+        else:
+            found.setdefault(last, []).append(token)
+    return found

@@ -1,0 +1,78 @@
+"""Two tasks that take turns: also where a trace shows only some of their waits and wakes."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from schedlab.lab.recording.causes import TASK
+from schedlab.lab.recording.choice import Choice
+from schedlab.lab.recording.ideal import IdealRun
+from schedlab.lab.recording.inference import infer
+from schedlab.lab.recording.workload import RecordedWorkload
+from tests.helpers.traces import Line, futex, futex_done, read, switch, waking
+
+IDLE, A, B = ("swapper/0", 0), ("t1", 10), ("t2", 11)
+ROUNDS = 40
+LONG = 20_000
+"""ns of a turn of both, on one CPU."""
+WORDS = (0x100, 0x104)
+"""Of the two futexes; neighbours, as the two words of a condition variable."""
+
+
+def gives(ns: int, task: tuple[str, int], word: int, woken: Sequence[Line]) -> list[Line]:
+    """A call that wakes one task at most."""
+    done = futex_done(ns + 200, 0, task, len(woken))
+    return [futex(ns, 0, task, "wake", word, 1), *woken, done]
+
+
+def turns(hidden: int) -> list[Line]:
+    """Both on one CPU: of `hidden` rounds, B has done its part before A comes to its wait."""
+    lines = [switch(0, 0, IDLE, "R", A)]
+    for number in range(ROUNDS):
+        at = LONG * number
+        unseen = number % ROUNDS < hidden
+        lines += gives(at + 8_000, A, WORDS[0], [waking(at + 8_100, 0, A, B)])
+        if not unseen:
+            lines.append(futex(at + 8_500, 0, A, "wait", WORDS[1], 0))
+        lines.append(switch(at + 9_000, 0, A, "R" if unseen else "S", B))
+        lines += [futex_done(at + 9_100, 0, B)] if number else []
+        woken = [] if unseen else [waking(at + 19_100, 0, B, A)]
+        lines += gives(at + 19_000, B, WORDS[1], woken)
+        lines.append(futex(at + 19_500, 0, B, "wait", WORDS[0], 0))
+        lines.append(switch(at + 20_000, 0, B, "S", A))
+        lines += [] if unseen else [futex_done(at + 20_000, 0, A)]
+    return [*lines, switch(LONG * ROUNDS + 5_000, 0, A, "X", IDLE)]
+
+
+def made_of(lines: list[Line]) -> RecordedWorkload:
+    return infer(read(lines), Choice(), "x")
+
+
+@pytest.mark.parametrize("calls", [True, False])
+@pytest.mark.parametrize("hidden", [0, 5, 16])
+def test_turns_stay_turns_though_some_leave_no_wait(hidden: int, calls: bool) -> None:
+    """Futexes that others of their kind make a pool's, and what shows no calls, as an eventfd."""
+    made = made_of([line for line in turns(hidden) if calls or "futex" not in line.event])
+    assert not made.items and TASK in made.recorded["waits"]
+    words = {task.name: task.words.split() for task in made.tasks}
+    assert words["t1"].count("w") == ROUNDS == words["t2"].count(">10")
+    assert words["t2"].count("w") == words["t1"].count(">11")
+    run = IdealRun(made)
+    assert not list(run.stuck())
+    assert run.ns >= 0.9 * made.work()
+    told = [note for note in made.recorded["notes"] if "left nothing in the trace" in note]
+    assert [note.split()[0] for note in told] == ([str(hidden)] if hidden else [])
+
+
+def test_two_tasks_that_both_run_take_no_turns() -> None:
+    """The one makes work for the other, and seldom waits until that is done."""
+    lines = [switch(0, 0, IDLE, "R", A), switch(0, 1, IDLE, "R", B), switch(10, 1, B, "S", IDLE)]
+    for at in range(0, ROUNDS * LONG, LONG):
+        lines += [waking(at + 1_000, 0, A, B), switch(at + 2_000, 1, IDLE, "R", B)]
+        waits = at % (3 * LONG) == 0
+        lines += [switch(at + 12_000, 0, A, "S", IDLE)] if waits else []
+        lines += [waking(at + 14_000, 1, B, A)] if waits else []
+        lines += [switch(at + 15_000, 0, IDLE, "R", A)] if waits else []
+        lines.append(switch(at + 16_000, 1, B, "S", IDLE))
+    made = made_of([*lines, switch(ROUNDS * LONG, 0, A, "X", IDLE)])
+    assert not any("left nothing in the trace" in note for note in made.recorded["notes"])
