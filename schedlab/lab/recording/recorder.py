@@ -21,7 +21,15 @@ from schedlab.base.system.process import TAG, Exit, Launch
 from schedlab.counters.tracepoints import TRACEFS, tracepoint_file
 from schedlab.lab.recording.anonymous import anonymous, without_data
 from schedlab.lab.recording.reading import perf_text
-from schedlab.lab.recording.setup import HEAD, NOBODY, Setup, cgroup_path, look, look_at_machine
+from schedlab.lab.recording.setup import (
+    CGROUPS,
+    HEAD,
+    NOBODY,
+    Setup,
+    cgroup_path,
+    look,
+    look_at_machine,
+)
 from schedlab.settings.journal import Journal, restore_journal
 from schedlab.settings.scratch import LOADED, Scratch
 
@@ -55,6 +63,11 @@ for fd in /proc/$$/fd/*; do [ -e "$fd" ] && echo "schedlab: descriptor ${fd##*/}
 exec "$@"
 """
 """The name of the folder's own descriptor is closed when it is looked for."""
+_MEMBERS = r"""
+find "$1" -name cgroup.threads -exec cat {} + 2>/dev/null | sed 's/^/schedlab: member /' >&2
+exec sleep "$2"
+"""
+"""Tasks that come between the look before and the first event are known by this alone."""
 _LARGEST_BUFFER, _ALL_BUFFERS, _PART = 64 << 20, 4 << 30, 16
 """bytes of each CPU, of all CPUs, and the part of the memory that they may take. What does not fit
 while perf writes is lost, and counted."""
@@ -109,16 +122,15 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
     events = _events(system) if asked.light else whole_events(system)
     if asked.command and system.which(asked.command[0]) is None:
         raise HostError(f"{asked.command[0]}: this program was not found.")
-    if asked.cgroup:
-        _check_cgroup(system, asked.cgroup)
+    cgroup = _cgroup_folder(system, asked.cgroup) if asked.cgroup else ""
     restored = restore_journal(system)
-    before = look(system)
     partial = output.with_name(f".{output.name}.partial")
     with _noted(system, folder, partial) as (tag, own):
         data = own / "perf.data"
         counted = _counts(system, asked.counters, own, tag)
         switches = _counting(asked.counters) if counted else events[0]
-        argv = _argv(system, asked, [switches, *events[1:]], data)
+        argv = _argv(system, asked, cgroup, [switches, *events[1:]], data)
+        before = look(system)
         launch = Launch(argv, own / "out", own / "err", env={TAG: tag})
         end = system.execute(launch)
         said = launch.stderr.read_text(errors="replace")
@@ -147,7 +159,8 @@ def _setup(system: System, asked: Request, before: Setup, said: str, data: Path)
     """Return what is set for the tasks, by the looks before and after."""
     if not data.exists() or not data.stat().st_size:
         raise IncompleteRun(f"perf recorded nothing: {_last(said)}")
-    setup = before.joined(look(system)).restricted(_root_pid(said), asked.cgroup)
+    members = map(int, re.findall(r"^schedlab: member (\d+)$", said, re.MULTILINE))
+    setup = before.joined(look(system)).restricted(_root_pid(said), asked.cgroup, members)
     if asked.cgroup and setup.roots == NOBODY:
         raise IncompleteRun(
             f"--cgroup {asked.cgroup}: it had no task, neither before nor after the recording."
@@ -229,27 +242,36 @@ def _counts(system: System, counters: Sequence[str], own: Path, tag: str) -> boo
     return system.execute(launch).status == 0
 
 
-def _check_cgroup(system: System, named: str) -> None:
-    """Refuse what is not a cgroup of version 2: of others it is not seen which tasks they have."""
+def _cgroup_folder(system: System, named: str) -> str:
+    """Return the folder of a cgroup of version 2: of others it is not seen which tasks they have.
+
+    Raises:
+        HostError: there is none of this name.
+    """
     path = cgroup_path(named)
-    place = f"/sys/fs/cgroup{path}"
     give = (
         "\n  Give the path that /proc/PID/cgroup has after `0::` for a task of the cgroup, e.g."
         " --cgroup /system.slice/nginx.service."
     )
     if {"..", "."} & set(path.split("/")):
         raise HostError(f"--cgroup {named}: `.` and `..` are not followed.{give}")
-    if not system.exists(place):
-        raise HostError(f"--cgroup {named}: there is no such cgroup in /sys/fs/cgroup.{give}")
-    if not system.exists(f"{place}/cgroup.controllers"):
-        raise HostError(
-            f"--cgroup {named}: {place} is not a cgroup of version 2, of which alone a recording"
-            f" knows the tasks.{give}\n  On a host with version 1 alone, record all tasks, and"
-            " choose by `schedlab workload import --tasks 'nginx*'`."
-        )
+    folders = (each for each in CGROUPS if system.exists(f"{each}/cgroup.controllers"))
+    folder = next(folders, CGROUPS[0])
+    place = f"{folder}{path}"
+    if system.exists(f"{place}/cgroup.controllers"):
+        return place
+    if not system.exists(place) and not system.exists(f"{CGROUPS[0]}{path}"):
+        raise HostError(f"--cgroup {named}: there is no such cgroup in {folder}.{give}")
+    raise HostError(
+        f"--cgroup {named}: {CGROUPS[0]}{path} is not a cgroup of version 2, of which alone a"
+        f" recording knows the tasks.{give}\n  On a host with version 1 alone, record all tasks,"
+        " and choose by `schedlab workload import --tasks 'nginx*'`."
+    )
 
 
-def _argv(system: System, asked: Request, events: Sequence[str], data: Path) -> tuple[str, ...]:
+def _argv(
+    system: System, asked: Request, cgroup: str, events: Sequence[str], data: Path
+) -> tuple[str, ...]:
     chosen = [word for event in events for word in ("-e", event)]
     buffer = f"{_buffer(system) >> 10}K"
     perf = ("perf", "record", "-q", "-a", "-k", "CLOCK_MONOTONIC", "-m", buffer)
@@ -257,6 +279,8 @@ def _argv(system: System, asked: Request, events: Sequence[str], data: Path) -> 
     if asked.command:
         run: tuple[str, ...] = ("sh", "-c", _COMMAND, "sh")
         run += tuple(asked.command)
+    elif cgroup:
+        run = ("sh", "-c", _MEMBERS, "sh", cgroup, f"{asked.seconds:g}")
     else:
         run = ("sleep", f"{asked.seconds:g}")
     return (*perf, *chosen, *where, "--", *run)

@@ -1,7 +1,7 @@
 """What was set for the tasks of a recorded host: CPUs, policy, nice, clamps, cgroup; what it is."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -117,8 +117,11 @@ class Setup:
             ports={**self.ports, **later.ports},
         )
 
-    def restricted(self, root: int | None, cgroup: str) -> "Setup":
-        """Return it for a workload of one task and what it starts, or of one cgroup."""
+    def restricted(self, root: int | None, cgroup: str, members: Iterable[int] = ()) -> "Setup":
+        """Return it for a workload of one task and what it starts, or of one cgroup.
+
+        `members` are tasks which the cgroup is known to have had as the recording began.
+        """
         if root is not None:
             first = {root: replace(self.given, process=root)} if self.given else {}
             came = self.came and [pid for pid in self.came if pid != root]
@@ -132,7 +135,8 @@ class Setup:
             for pid, task in self.tasks.items()
             if task.cgroup == path or task.cgroup.startswith(f"{path.rstrip('/')}/")
         ]
-        return replace(self, roots=sorted(within) or NOBODY, restricted_to=f"cgroup {path}")
+        within = sorted({*within, *members})
+        return replace(self, roots=within or NOBODY, restricted_to=f"cgroup {path}")
 
     def without_names(self) -> "Setup":
         """Return it with cgroups by numbers."""
@@ -254,9 +258,13 @@ def look_at_machine(system: System) -> Machine | None:
         return None
 
 
+CGROUPS = ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")
+"""Where cgroups of version 2 are: alone, or beside those of version 1."""
+
+
 def cgroup_path(named: str) -> str:
     """Return a cgroup as /proc names it, with or without the folder of all."""
-    return f"/{named.removeprefix('/sys/fs/cgroup').strip('/')}"
+    return f"/{named.removeprefix(CGROUPS[0]).strip('/')}"
 
 
 def _task(found: _Found, cgroup: str) -> TaskSetup:

@@ -24,7 +24,7 @@ _FEWEST = 8
 """Wakes in each direction, from which on two tasks may be taken to take turns."""
 _OTHERS = 0.05
 """Of a task's waits, the part that third tasks may end."""
-_AT_ONCE = 0.1
+_AT_ONCE = 0.25
 """Of what the one works that works less, the part during which both may run."""
 
 

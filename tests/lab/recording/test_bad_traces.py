@@ -14,6 +14,7 @@ from schedlab.lab.recording.choice import Choice
 from schedlab.lab.recording.inference import infer
 from schedlab.lab.recording.reading import read_trace
 from schedlab.lab.recording.text import read_text
+from tests.helpers.foreign_perf import write_perf_data
 from tests.helpers.traces import (
     TWO_TASKS,
     Line,
@@ -119,6 +120,15 @@ def test_no_sched_waking_no_flags_and_lost_events_are_all_told(tmp_path: Path) -
                  "1 switches were lost", "Neither flags nor interrupts",
                  "sched_process_fork is not recorded"):  # fmt: skip
         assert word in notes, word
+
+
+@pytest.mark.skipif(not shutil.which("perf"), reason="perf reads perf.data")
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_a_perf_data_of_either_byte_order_is_read(order: str, tmp_path: Path) -> None:
+    moves = [(1_000_000_000, 0, 10), (1_000_005_000, 10, 11), (1_000_009_000, 11, 0)]
+    write_perf_data(tmp_path / "perf.data", order, moves)
+    made = infer(read_trace(tmp_path / "perf.data"), Choice(), "x")
+    assert {task.key: task.words for task in made.tasks} == {"t10-10": "5000", "t11-11": "4000"}
 
 
 @pytest.mark.skipif(not shutil.which("perf"), reason="perf reads perf.data")

@@ -194,10 +194,28 @@ def test_what_is_not_a_cgroup_of_version_2_is_refused_at_once(
     assert not (tmp_path / "told").exists()
 
 
+def made_cgroup(tmp_path: Path, folder: str = "sys/fs/cgroup") -> None:
+    (tmp_path / "root" / folder / "empty").mkdir(parents=True)
+    for place in ("", "empty"):
+        (tmp_path / "root" / folder / place / "cgroup.controllers").write_text("")
+
+
+@pytest.mark.parametrize("folder", ["sys/fs/cgroup", "sys/fs/cgroup/unified"])
+def test_a_cgroup_has_the_tasks_that_came_before_the_first_event(
+    folder: str, host: LocalSystem, tmp_path: Path
+) -> None:
+    """The look before does not know them, and neither does a fork in the trace."""
+    made_cgroup(tmp_path, folder)
+    tool = tmp_path / "bin/find"
+    tool.write_text(f'#!/bin/sh\n[ "$1" = /{folder}/empty ] && echo {A[1]}\n')
+    tool.chmod(0o755)
+    _, output = recorded(host, Request(0.01, cgroup="empty"), tmp_path)
+    made = infer(read_trace(output), Choice(), "x")
+    assert [task.key for task in made.tasks] == ["a-10", "web_server-11"]
+
+
 def test_a_cgroup_without_tasks_makes_no_recording(host: LocalSystem, tmp_path: Path) -> None:
-    empty = tmp_path / "root/sys/fs/cgroup/empty"
-    empty.mkdir(parents=True)
-    (empty / "cgroup.controllers").write_text("")
+    made_cgroup(tmp_path)
     with pytest.raises(IncompleteRun, match="--cgroup empty: it had no task"):
         record(host, Request(0.01, cgroup="empty"), tmp_path, tmp_path / "out.gz")
     assert not (tmp_path / "out.gz").exists()
