@@ -240,8 +240,14 @@ struct hw_rq {
 	hw_lines	looked;			/* what was looked at in that entry */
 	hw_lines	read;			/* what others have read of this version */
 	unsigned char	reader;			/* the farthest of them, a hw_distance */
+	simtime		seen_idle;		/* a task is queued, but others see none until then */
 };
 extern struct hw_rq hw_rqs[HW_MAX_CPUS];
+static inline int hw_is_seen_idle(int cpu)
+{
+	return hw.clk < hw_rqs[cpu].seen_idle && cpu != hw.cpu;
+}
+
 void hw_look_closer(unsigned int cpu, hw_lines lines);
 void hw_rq_recall(unsigned int cpu);
 
@@ -361,6 +367,7 @@ struct hw_task {
 	int		of_workload;		/* its migrations count as the workloads' own */
 	int		group; /* of the picture: hw_picture_group(), 0: the kernel's */
 	int		ready_is_wakeup;
+	int		woken_by, woken_at; /* the waker + 1, until that is paid for; where it was */
 	simtime		ready_at, wait_sum, wait_max;
 	simtime		queued_at;		/* since when it waits where it waits now */
 	unsigned long	waits, migrations, voluntary, involuntary;

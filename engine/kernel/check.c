@@ -117,6 +117,8 @@ static void check_task(struct kern_task *task)
 	unsigned int state = READ_ONCE(p->__state);
 	struct rq *rq = raw_cpu_rq(task_cpu(p));
 
+	if (raw_spin_is_locked(&p->pi_lock))	/* somebody is about to queue it */
+		return;
 	if (state == TASK_RUNNING && !p->on_rq && !p->on_cpu)
 		fail("a runnable task is on no queue", p, task_cpu(p));
 	if (!task->ready_at || p->on_cpu || hw.clk < task->ready_at)

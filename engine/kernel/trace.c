@@ -9,6 +9,7 @@
 #include "scx/scx.h"
 #endif
 #include "trace_print.h"
+#include "wakeup.h"
 
 #define probe(name, fn)	(shim_tp_##name.probe = (fn))
 
@@ -30,12 +31,12 @@ static void on_waking(struct task_struct *p)
 {
 	hw_note_woken(&p->thread.task->hw);
 	hw_task_is_woken(&p->thread.task->hw);
-	hw_charge(hw_costs.wakeup);
-	hw_stall(hw_costs.wake_lines * hw_costs.line[hw_cpu_distance[hw.cpu][task_cpu(p)]]);
+	shim_wakeup_begins(p);
 }
 
 static void on_wakeup(struct task_struct *p)
 {
+	shim_wakeup_pays(p);	/* if it was still queued, or ran */
 	hw_hash((u32)p->pid, task_cpu(p));
 	shim_spent_queued(p, task_cpu(p));
 }

@@ -98,7 +98,7 @@ def test_hackbench_warm_takes_as_long_as_in_a_long_run(sim: Simulator, series: s
         for seed in seeds:
             run = Load(sim, "smp4", load(more, "hackbench", **options), seed=seed)
             times[kind] += run["time"] / thousands / len(seeds)
-    assert times["warm"] == pytest.approx(times["long"], rel=0.1)
+    assert times["warm"] == pytest.approx(times["long"], rel=0.2)  # seeds differ by a tenth
     if series == "6.1":
         assert times["cold"] < 0.8 * times["long"]
 

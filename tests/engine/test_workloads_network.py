@@ -136,3 +136,22 @@ def test_repeats(sim: Simulator, kind: str, options: dict[str, object]) -> None:
 def test_bad_parameters(sim: Simulator) -> None:
     assert "one of TCP_RR|UDP_RR" in refused(sim, "smp4", scenario("netperf", test="TCP_STREAM"))
     assert 'nprocs: "0" is out of range' in refused(sim, "smp4", scenario("tbench", nprocs=0))
+
+
+def _moved(sim: Simulator, *, deep: bool) -> float:
+    """Return the share of wakeups that move a task, of as many pairs as there are CPUs."""
+    asked = scenario("netperf", clients=32, length="60ms")
+    asked["workloads"][0]["affinity"] = "0-31"
+    asked["features"] = {"TTWU_QUEUE": False, "SIS_UTIL": not deep}
+    counters = Load(sim, "kunpeng-920-2p", {**asked, "warmup": "30ms"}).counters
+    return counters["workload:sched_migrate_task"] / counters["sched:sched_waking"]
+
+
+@pytest.mark.parametrize("series", ["6.1"], indirect=True)  # later, a sleeper may stay queued
+def test_a_cpu_looks_idle_until_the_woken_task_is_queued_there(sim: Simulator) -> None:
+    """Several searches that end meanwhile find the same CPU, so others stay idle and draw tasks.
+
+    Without that every pair comes to have a CPU of its own in some 10 ms, and nothing moves.
+    """
+    assert _moved(sim, deep=True) > 0.3
+    assert _moved(sim, deep=False) < 0.1

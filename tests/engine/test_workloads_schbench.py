@@ -37,11 +37,16 @@ def test_threads_touch_their_stacks(sim: Simulator, version: str) -> None:
 def test_old_explodes_when_workers_queue(sim: Simulator) -> None:
     """Three workers a CPU wait for the ticks that end the others' slices, or less with HRTICK."""
     asked = scenario("schbench-old", message_threads=1, threads=12, **SHORT)
-    at_ticks, when_due = (
-        Load(sim, "smp4", {**asked, "features": {"HRTICK": hrtick}}) for hrtick in (False, True)
-    )
-    assert at_ticks["latency p99"] > 10_000
-    assert when_due["latency p99"] < at_ticks["latency p99"]
+
+    def latency(hrtick: bool) -> float:
+        runs = (
+            Load(sim, "smp4", {**asked, "features": {"HRTICK": hrtick}}, seed=seed)
+            for seed in (1, 2, 3)
+        )
+        return sum(run["latency p99"] for run in runs) / 3
+
+    assert latency(hrtick=True) < latency(hrtick=False)
+    assert latency(hrtick=False) > 10_000
 
 
 def test_new_does_its_work(sim: Simulator) -> None:

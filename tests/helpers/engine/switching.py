@@ -141,7 +141,7 @@ CROWD: Json = {
     "tasks": [
         {
             "name": "short",
-            "count": 80,
+            "count": 160,
             "program": [{"run": ["50us", "500us"]}, {"sleep": ["100us", "4ms"]}],
         },
         {"name": "hog", "count": 40, "program": [{"run": ["1ms", "6ms"]}]},

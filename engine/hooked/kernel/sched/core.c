@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * kernel/sched/core.c with tracepoints at the choice of the next task and at changes of affinity,
- * and accounts of switches and wakeups.
+ * and accounts of switches and wakeups, which are paid for where a task is queued.
  */
 #define INSTANTIATE_EXPORTED_MIGRATE_DISABLE	/* as core.c itself does before its first header */
 #include <trace/events/schedlab.h>
 #include "hook.h"
+#include "wakeup.h"
 
 #define PICK_NEXT(name, rq, more...)					\
 ({									\
@@ -38,6 +39,34 @@
 	shim_woken;							\
 })
 #define try_to_wake_up(args...)		SHIM_HOOK(WAKE_UP, try_to_wake_up, args)
+
+/* A woken task is queued: its CPU looks idle to others until that is done. */
+#define ACTIVATE(name, queue, task, more...)			\
+({									\
+	struct rq *shim_rq = (queue);					\
+	struct task_struct *shim_task = (task);				\
+	int shim_idle = shim_looks_idle(shim_rq);			\
+									\
+	shim_wakeup_pays(shim_task);					\
+	__auto_type shim_given = SHIM_KEEP((name)(shim_rq, shim_task, ##more)); \
+	if (shim_idle)							\
+		hw_rqs[cpu_of(shim_rq)].seen_idle = hw.clk;		\
+	SHIM_GIVE(shim_given, (name)(shim_rq, shim_task, ##more));	\
+})
+/* The same of a CPU that is sent an interrupt to queue it. */
+#define QUEUE_THERE(name, task, cpu, more...)				\
+({									\
+	struct task_struct *shim_task = (task);				\
+	int shim_to = (cpu);						\
+	int shim_idle = shim_looks_idle(cpu_rq(shim_to));		\
+	__auto_type shim_given = SHIM_KEEP((name)(shim_task, shim_to, ##more)); \
+									\
+	if (shim_idle)							\
+		hw_rqs[shim_to].seen_idle = hw.clk;			\
+	SHIM_GIVE(shim_given, (name)(shim_task, shim_to, ##more));	\
+})
+#define __ttwu_queue_wakelist(args...)	SHIM_HOOK(QUEUE_THERE, __ttwu_queue_wakelist, args)
+#define activate_task(args...)		SHIM_HOOK(ACTIVATE, activate_task, args)
 
 #define ALLOW(name, task, more...)					\
 ({									\

@@ -5,6 +5,7 @@
 #include "hook.h"
 #include "idle_choice.h"
 #include "steady.h"
+#include "wakeup.h"
 
 #define GROUP_STATS(name, env, sds, group, sgs, more...)		\
 ({									\
@@ -44,9 +45,18 @@
 	int shim_of_cpu = (cpu);					\
 	__auto_type shim_is_idle = LOOK_CPU(RQ_CURRENT, name, shim_of_cpu, ##more); \
 									\
+	if (!shim_is_idle)						\
+		shim_is_idle = hw_is_seen_idle(shim_of_cpu);		\
 	if (shim_is_idle)						\
 		hw_look(shim_of_cpu, RQ_HEAD | RQ_PENDING);		\
 	shim_is_idle;							\
+})
+#define IDLE_NOW(name, cpu, more...)					\
+({									\
+	int shim_of_now = (cpu);					\
+									\
+	shim_wakeup_looks_at(shim_of_now);				\
+	IDLE(name, shim_of_now, ##more);				\
 })
 #define IDLE_POLICY(name, args...)	LOOK_CPU(RQ_HEAD | RQ_CFS, name, args)
 #define IDLE_RQ(name, args...)		LOOK_RQ(RQ_HEAD | RQ_CFS, name, args)
@@ -65,7 +75,7 @@
 #define RUNNABLE(name, args...)		LOOK_RQ(RQ_AVERAGES | RQ_CFS, name, args)
 
 #define idle_cpu(cpu, more...) SHIM_CHOOSE(SHIM_DECLARES_##cpu)(IDLE, idle_cpu, cpu, ##more)
-#define available_idle_cpu(cpu, more...) SHIM_CHOOSE(SHIM_DECLARES_##cpu)(IDLE, available_idle_cpu, cpu, ##more)
+#define available_idle_cpu(cpu, more...) SHIM_CHOOSE(SHIM_DECLARES_##cpu)(IDLE_NOW, available_idle_cpu, cpu, ##more)
 #define idle_cpu_without(cpu, more...) SHIM_CHOOSE(SHIM_DECLARES_##cpu)(IDLE, idle_cpu_without, cpu, ##more)
 #define sched_idle_cpu(cpu, more...) SHIM_CHOOSE(SHIM_DECLARES_##cpu)(IDLE_POLICY, sched_idle_cpu, cpu, ##more)
 #define choose_sched_idle_rq(rq, more...) SHIM_CHOOSE(SHIM_DECLARES_##rq)(IDLE_RQ, choose_sched_idle_rq, rq, ##more)
