@@ -126,6 +126,7 @@ enum hw_protocol { HW_PROTOCOLS(HW_ID) HW_NR_PROTOCOLS };
 	X(scan_group)		/* and per group of them, in load balancing */ \
 	X(psi_group)		/* instructions per cgroup whose pressure state changes */ \
 	X(lock)			/* an uncontended atomic acquire */ \
+	X(wakeup_queue)		/* the part of `wakeup` that puts the task on its queue */ \
 	X(syscall) X(schedule) X(wakeup) X(tick) X(vmstat) X(irq) X(ipi_send) X(ipi_latency) \
 	X(fork) X(thread)	/* in who makes a process, a thread, */ \
 	X(fork_child) X(thread_child)	/* in what was made, before its own work */ \
@@ -367,7 +368,8 @@ struct hw_task {
 	int		of_workload;		/* its migrations count as the workloads' own */
 	int		group; /* of the picture: hw_picture_group(), 0: the kernel's */
 	int		ready_is_wakeup;
-	int		woken_by, woken_at; /* the waker + 1, until that is paid for; where it was */
+	int		woken_by, woken_at;	/* the waker + 1 until it is queued; where it was */
+	unsigned int	wake_lines;		/* that are still to be fetched then */
 	simtime		ready_at, wait_sum, wait_max;
 	simtime		queued_at;		/* since when it waits where it waits now */
 	unsigned long	waits, migrations, voluntary, involuntary;

@@ -4,6 +4,7 @@
  * groups.
  */
 #include "shim.h"
+#include "wakeup.h"
 
 bool shim_has_limits;
 
@@ -20,10 +21,8 @@ static bool throttled(struct task_struct *p, int cpu)
 /* As idle_cpu(), but without a look that costs. */
 static void look_idle(struct rq *rq)
 {
-	bool idles = rq->curr == rq->idle;
-
-	hw_cpu_idles(cpu_of(rq), idles,
-		     idles && !rq->nr_running && !rq->ttwu_pending && cpumask_test_cpu(cpu_of(rq), cpu_active_mask));
+	hw_cpu_idles(cpu_of(rq), rq->curr == rq->idle,
+		     shim_looks_idle(rq) && cpumask_test_cpu(cpu_of(rq), cpu_active_mask));
 }
 
 static void look_throttled(struct rq *rq)

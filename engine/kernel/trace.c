@@ -36,7 +36,7 @@ static void on_waking(struct task_struct *p)
 
 static void on_wakeup(struct task_struct *p)
 {
-	shim_wakeup_pays(p);	/* if it was still queued, or ran */
+	shim_wakeup_queues(p);	/* if it was still queued, or ran */
 	hw_hash((u32)p->pid, task_cpu(p));
 	shim_spent_queued(p, task_cpu(p));
 }

@@ -12,34 +12,46 @@ static struct hw_task *hw_of(struct task_struct *p)
 	return &p->thread.task->hw;
 }
 
-/* Of the lines that a wakeup moves, the first is the one with the task's lock and state. */
-static void move_lines(unsigned int nr, int from)
+static void fetch_one(struct hw_task *task, int from)
 {
-	hw_stall((simtime)nr * hw_costs.line[hw_cpu_distance[hw.cpu][from]]);
+	if (!task->wake_lines)
+		return;
+	task->wake_lines--;
+	hw_stall(hw_costs.line[hw_cpu_distance[hw.cpu][from]]);
 }
 
+/* The waker's part, before it looks for a CPU; the first line is the one with the task's lock and state. */
 void shim_wakeup_begins(struct task_struct *p)
 {
 	struct hw_task *task = hw_of(p);
 
-	move_lines(min(hw_costs.wake_lines, 1U), task_cpu(p));
-	task->woken_at = task_cpu(p);
+	hw_charge(hw_costs.wakeup - min(hw_costs.wakeup, hw_costs.wakeup_queue));
 	task->woken_by = hw.cpu + 1;
+	task->woken_at = task_cpu(p);
+	task->wake_lines = hw_costs.wake_lines;
+	fetch_one(task, task->woken_at);
+}
+
+/* The waker leaves the task to another CPU, on that one's list. */
+void shim_wakeup_sends(struct task_struct *p, int to)
+{
+	fetch_one(hw_of(p), to);
 }
 
 /*
- * Whoever queues it pays the rest: the waker, for lines from where the task ran last, or the CPU that
- * the waker has sent an interrupt to, for those that the waker wrote.
+ * The rest, paid by whoever queues the task: the waker, with lines from where the task ran last, or
+ * the CPU that the waker has left it to, with those that the waker wrote.
  */
-void shim_wakeup_pays(struct task_struct *p)
+void shim_wakeup_queues(struct task_struct *p)
 {
 	struct hw_task *task = hw_of(p);
 	int waker = task->woken_by - 1;
 
 	if (!task->woken_by)
 		return;
-	hw_charge(hw_costs.wakeup);
-	move_lines(max(hw_costs.wake_lines, 1U) - 1, waker == hw.cpu ? task->woken_at : waker);
+	hw_charge(min(hw_costs.wakeup, hw_costs.wakeup_queue));
+	while (task->wake_lines)
+		fetch_one(task, waker == hw.cpu ? task->woken_at : waker);
 	task->woken_by = 0;
 }
 

@@ -7,7 +7,8 @@ struct rq;
 struct task_struct;
 
 void shim_wakeup_begins(struct task_struct *p);
-void shim_wakeup_pays(struct task_struct *p);
+void shim_wakeup_sends(struct task_struct *p, int to);
+void shim_wakeup_queues(struct task_struct *p);
 int shim_looks_idle(struct rq *rq);
 void shim_wakeup_looks_at(int cpu);
 

@@ -142,7 +142,7 @@ FORKS: Json = {
 MESSAGES: Json = {
     "duration": "10s",
     "end": {"when": "workloads_done", "max_simulated": "10s"},
-    "workloads": [{"kind": "hackbench", "groups": 2, "loops": 300, "pipe": True, "threads": True}],
+    "workloads": [{"kind": "hackbench", "groups": 2, "loops": 600, "pipe": True, "threads": True}],
 }
 ALL_EXITS: Json = {"IDLE_EXIT_AVG": True, "IDLE_EXIT_STAMP": False}
 FIXED: Json = {"IDLE_EXIT_AVG": True}

@@ -47,7 +47,7 @@
 	struct task_struct *shim_task = (task);				\
 	int shim_idle = shim_looks_idle(shim_rq);			\
 									\
-	shim_wakeup_pays(shim_task);					\
+	shim_wakeup_queues(shim_task);					\
 	__auto_type shim_given = SHIM_KEEP((name)(shim_rq, shim_task, ##more)); \
 	if (shim_idle)							\
 		hw_rqs[cpu_of(shim_rq)].seen_idle = hw.clk;		\
@@ -59,8 +59,9 @@
 	struct task_struct *shim_task = (task);				\
 	int shim_to = (cpu);						\
 	int shim_idle = shim_looks_idle(cpu_rq(shim_to));		\
-	__auto_type shim_given = SHIM_KEEP((name)(shim_task, shim_to, ##more)); \
 									\
+	shim_wakeup_sends(shim_task, shim_to);				\
+	__auto_type shim_given = SHIM_KEEP((name)(shim_task, shim_to, ##more)); \
 	if (shim_idle)							\
 		hw_rqs[shim_to].seen_idle = hw.clk;			\
 	SHIM_GIVE(shim_given, (name)(shim_task, shim_to, ##more));	\
