@@ -38,7 +38,15 @@ def instructions(binary: Path, function: str, folder: Path) -> float:
     """Count the kernel's instructions in a function and what it calls, for each wakeup."""
     (folder / "machine.json").write_text(json.dumps(description(find_machine("smp4"))))
     (folder / "pipes.json").write_text(json.dumps(PIPES))
-    run = [str(binary), "--machine", "machine.json", "--scenario", "pipes.json", "--out", "out.json"]
+    run = [
+        str(binary),
+        "--machine",
+        "machine.json",
+        "--scenario",
+        "pipes.json",
+        "--out",
+        "out.json",
+    ]
     counts = ["valgrind", "--tool=callgrind", f"--toggle-collect={function}"]
     counts += ["--callgrind-out-file=counts"]
     subprocess.run(["setarch", "-R", *counts, *run], cwd=folder, check=True, capture_output=True)
@@ -60,7 +68,10 @@ def main(kernels: list[str]) -> None:
                 for function in ("try_to_wake_up", "sched_ttwu_pending")
             )
         share = queue / (waker + queue)
-        print(f"{kernel}: {waker:.0f} instructions in the waker, {queue:.0f} where it is queued:", end=" ")
+        print(
+            f"{kernel}: {waker:.0f} instructions in the waker, {queue:.0f} where it is queued:",
+            end=" ",
+        )
         print(f"{share:.0%} of a wakeup")
 
 

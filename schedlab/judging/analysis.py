@@ -11,6 +11,7 @@ from schedlab.counters.wakeups import is_percentile
 from schedlab.judging.readers import what_was_missing
 from schedlab.judging.stats import finished, judge
 from schedlab.judging.trend import Trend, find_trends
+from schedlab.judging.two_states import two_states
 from schedlab.judging.verdict import Comparison, Verdict, without_effect
 from schedlab.plan.design import Design
 from schedlab.plan.plan import Plan
@@ -255,12 +256,22 @@ def _judge_pairs(
         for case, metric, (before, after) in asked
     ]
     judged = []
-    for (case, metric, pair), verdict in zip(asked, judge(comparisons, design), strict=True):
-        outcome = Outcome(case, metric, pair[1].name, verdict)
+    verdicts = judge(comparisons, design)
+    for (case, metric, pair), of, verdict in zip(asked, comparisons, verdicts, strict=True):
+        outcome = _with_states(Outcome(case, metric, pair[1].name, verdict), of, pair)
         if plan.simulated:
             outcome = _with_equal_runs(table, pair, outcome, plan.aa)
         judged.append(outcome)
     return judged
+
+
+def _with_states(outcome: Outcome, of: Comparison, pair: tuple[Variant, Variant]) -> Outcome:
+    """Note which of two variants' runs fall into two groups."""
+    for variant, figures in zip(pair, (of.base, of.other), strict=True):
+        values = figures.values() if isinstance(figures, Mapping) else figures
+        if found := two_states([*values]):
+            outcome = _noted(outcome, found.note(variant.name))
+    return outcome
 
 
 def _with_equal_runs(

@@ -573,6 +573,11 @@ class Report:
             ),
             ("capped", "the benchmark stopped at a limit of its own, so it cannot show equality"),
             ("zero variance", "every pair gave the same: nothing to judge the noise by"),
+            (
+                "two groups",
+                "the runs of a variant are apart by more than they differ within: two states of the"
+                " machine, each lasting a whole run, or runs that something else disturbed",
+            ),
         ]
 
 
