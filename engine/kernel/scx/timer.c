@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Timers in values of maps, as kernel/bpf/helpers.c has them: an hrtimer that expires in softirq
- * context.
+ * context.  From 7.0 on, what is asked for with interrupts off is done as soon as they are on.
  */
 #include <linux/bpf.h>
 #include <linux/hrtimer.h>
+#include <linux/irq_work.h>
 #include "scx.h"
 
 struct timer {
@@ -15,6 +16,12 @@ struct timer {
 	void		*value;
 	int		(*callback)(void *map, void *key, void *value);
 	unsigned int	cancelling;		/* other timers' callbacks that wait for the end of its own */
+#ifdef TREE_HAS_TIMER_DEFERS
+	struct irq_work	work;			/* what was asked for with interrupts off: the last counts */
+	bool		starts;			/* else it is cancelled */
+	u64		ns;
+	enum hrtimer_mode mode;
+#endif
 };
 
 static struct timer **place(struct bpf_timer *timer)
@@ -38,6 +45,40 @@ static enum hrtimer_restart expired(struct hrtimer *hrtimer)
 	return HRTIMER_NORESTART;
 }
 
+#ifdef TREE_HAS_TIMER_DEFERS
+static bool defers(void)
+{
+	return in_hardirq() || irqs_disabled();
+}
+
+static void do_deferred(struct irq_work *work)
+{
+	struct timer *t = container_of(work, struct timer, work);
+
+	if (t->starts)
+		hrtimer_start(&t->hrtimer, ns_to_ktime(t->ns), t->mode);
+	else
+		hrtimer_try_to_cancel(&t->hrtimer);
+}
+
+static void defer(struct timer *t, bool starts, u64 ns, enum hrtimer_mode mode)
+{
+	t->starts = starts;
+	t->ns = ns;
+	t->mode = mode;
+	irq_work_queue(&t->work);
+}
+#else
+static bool defers(void)
+{
+	return false;
+}
+
+static void defer(struct timer *t, bool starts, u64 ns, enum hrtimer_mode mode)
+{
+}
+#endif
+
 long native_bpf_timer_init(struct bpf_timer *timer, void *map, u64 flags)
 {
 	struct timer **at = place(timer), *t;
@@ -53,6 +94,9 @@ long native_bpf_timer_init(struct bpf_timer *timer, void *map, u64 flags)
 	t->value = shim_scx_value(shim_scx_map(map), timer, &t->key);
 	if (!t->value)
 		hw_end_in_scheduler("the scheduler makes a timer that is not in a value of the map it names");
+#ifdef TREE_HAS_TIMER_DEFERS
+	init_irq_work(&t->work, do_deferred);
+#endif
 #ifdef TREE_HAS_HRTIMER_SETUP
 	hrtimer_setup(&t->hrtimer, expired, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 #else
@@ -68,9 +112,12 @@ void shim_scx_timer_gone(struct bpf_timer *timer)
 
 	if (!t)
 		return;
-	hrtimer_try_to_cancel(&t->hrtimer);
 	t->value = NULL;
 	*at = NULL;
+	if (defers())
+		defer(t, false, 0, 0);
+	else
+		hrtimer_try_to_cancel(&t->hrtimer);
 }
 
 long native_bpf_timer_set_callback(struct bpf_timer *timer, int (*callback)(void *map, void *key, void *value))
@@ -92,18 +139,11 @@ long native_bpf_timer_start(struct bpf_timer *timer, u64 ns, u64 flags)
 		return -EINVAL;
 	if (flags & BPF_F_TIMER_CPU_PIN)
 		mode |= HRTIMER_MODE_PINNED;
-	hrtimer_start(&t->hrtimer, ns_to_ktime(ns), mode);
+	if (defers())
+		defer(t, true, ns, mode);
+	else
+		hrtimer_start(&t->hrtimer, ns_to_ktime(ns), mode);
 	return 0;
-}
-
-/* Whether the kernel refuses to wait for a callback here. */
-static bool may_not_wait(void)
-{
-#ifdef TREE_HAS_TIMER_DEFERS
-	return in_hardirq() || irqs_disabled();
-#else
-	return false;
-#endif
 }
 
 /* Waits for the end of a callback that runs on another CPU. */
@@ -112,7 +152,7 @@ long native_bpf_timer_cancel(struct bpf_timer *timer)
 	struct timer *t = *place(timer), *own = this_cpu_read(running);
 	long ret;
 
-	if (may_not_wait())
+	if (defers())
 		return -EOPNOTSUPP;
 	if (!t)
 		return -EINVAL;
