@@ -266,7 +266,7 @@ static void watchdog(int sig, siginfo_t *info, void *context)
 
 static const char *user_of(const void *ip)
 {
-	return in_scheduler(ip) ? "the scheduler uses" : "what the scheduler calls uses";
+	return in_scheduler(ip) ? "the scheduler" : "what the scheduler calls";
 }
 
 static void crashed(int sig, siginfo_t *info, void *context)
@@ -289,9 +289,11 @@ static void crashed(int sig, siginfo_t *info, void *context)
 		fprintf(stderr, "schedsim: the scheduler comes to a place that it says is never reached"
 			" (__builtin_unreachable() or __builtin_trap())%s\n", place);
 	else if (*place && info->si_code == SI_KERNEL)	/* whose address the host does not say */
-		fprintf(stderr, "schedsim: %s a wild pointer%s\n", user_of(ip), place);
+		fprintf(stderr, "schedsim: %s uses a wild pointer%s\n", user_of(ip), place);
+	else if (*place && sig == SIGSEGV && is_frozen(info->si_addr))
+		fprintf(stderr, "schedsim: %s writes to a constant, which a kernel has made read-only%s\n", user_of(ip), place);
 	else if (*place && (sig == SIGSEGV || sig == SIGBUS))
-		fprintf(stderr, "schedsim: %s %s%p%s\n", user_of(ip), (unsigned long)info->si_addr < NEAR_NULL ?
+		fprintf(stderr, "schedsim: %s uses %s%p%s\n", user_of(ip), (unsigned long)info->si_addr < NEAR_NULL ?
 			"a NULL pointer, address " : "the unmapped address ", info->si_addr, place);
 	else
 		fprintf(stderr, "schedsim: signal %d (%s) at address %p%s\n", sig, strsignal(sig), info->si_addr, place);

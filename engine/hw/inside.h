@@ -59,6 +59,7 @@ void spent_begin_window(void);
 
 /* scheduler_code.c */
 int in_scheduler(const void *ip);
+int is_frozen(const void *at);
 int calls_by_name(const void *last);	/* the last byte of a call: of a function, not by a pointer */
 int divided_by_zero(ucontext_t *context);	/* by a scheduler: it goes on */
 /* The text is empty where no scheduler is called. */

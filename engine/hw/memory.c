@@ -108,14 +108,34 @@ void hw_free(void *p)
 	free(p);
 }
 
-/* A constant of the program's image that boot changes once. */
-void hw_make_writable(const void *p, unsigned long size)
+static void protect(const void *p, unsigned long size, int protection)
 {
 	unsigned long start = (unsigned long)p & ~4095UL;
 	unsigned long end = ((unsigned long)p + size + 4095) & ~4095UL;
 
-	if (mprotect((void *)start, end - start, PROT_READ | PROT_WRITE))
+	if (mprotect((void *)start, end - start, protection))
 		hw_die("mprotect() failed", "memory", 0);
+}
+
+/* A constant of the program's image that boot changes once. */
+void hw_make_writable(const void *p, unsigned long size)
+{
+	protect(p, size, PROT_READ | PROT_WRITE);
+}
+
+static const char *constants, *constants_end;
+
+/* Pages that the scheduler's program has filled: a kernel freezes the map that they are. */
+void hw_freeze(const void *begin, const void *end)
+{
+	constants = begin;
+	constants_end = end;
+	protect(begin, constants_end - constants, PROT_READ);
+}
+
+int is_frozen(const void *at)
+{
+	return (const char *)at >= constants && (const char *)at < constants_end;
 }
 
 void *hw_stack_alloc(void)

@@ -495,6 +495,7 @@ void *hw_reserve(unsigned long size);
 void *hw_reserve_low(unsigned long size);	/* the same, in the first 4 GiB */
 void hw_free(void *p);
 void hw_make_writable(const void *p, unsigned long size);
+void hw_freeze(const void *begin, const void *end);	/* the scheduler's constants */
 unsigned long long hw_random(void);
 unsigned long long hw_random_of_scheduler(void);
 void hw_log(const char *text, unsigned long len);

@@ -63,7 +63,7 @@ WRONG = """
             bpf_timer_start(&here->timer, 1000000000, 0);
         }
     }
-    if (wrong == 31 || wrong == 32) {
+    if (wrong == 31 || wrong == 32 || wrong > 40) {
         struct kept one = {}, *here, *other;
         u32 next = 2;
         bpf_map_update_elem(&keeps, &k, &one, BPF_ANY);
@@ -74,6 +74,8 @@ WRONG = """
         bpf_spin_lock(&here->lock);
         if (wrong == 31) total = bpf_ktime_get_ns();
         if (wrong == 32) bpf_spin_lock(&other->lock);
+        if (wrong == 41) v = bpf_map_lookup_elem(&counts, &k);
+        if (wrong == 42) total = bpf_get_smp_processor_id();
         bpf_spin_unlock(&here->lock);
     }
     void (*volatile nothing)(void) = NULL;
@@ -81,6 +83,11 @@ WRONG = """
     if (wrong == 34) ((void (*)(void))0xdead0000)();
     if (wrong == 35) __builtin_unreachable();
     if (wrong == 36 && v) ((volatile s64 *)v)[-(int)wrong / 36] = 1;
+    static const u64 fixed[2] = { 1, 2 };
+    if (wrong == 37) *(volatile u64 *)&divisor = 1;
+    if (wrong == 38) *(volatile u64 *)&fixed[wrong % 2] = 1;
+    if (wrong == 39) bpf_probe_read_kernel((void *)&maps, 8, &total);
+    if (wrong == 40) __sync_fetch_and_add((u64 *)&programs, 1);
 """
 
 
@@ -137,10 +144,20 @@ WRONG = """
         (29, "what the scheduler calls uses a wild pointer in mini_enqueue() (mini.bpf.c:"),
         (31, "calls bpf_ktime_get_ns() with a spinlock held, where the kernel's verifier refuses"),
         (32, "takes a spinlock while it holds another one in mini_enqueue() (mini.bpf.c:"),
-        (33, "the scheduler calls a NULL pointer in mini_enqueue() (mini.bpf.c:135)"),
-        (34, "calls address 0xdead0000, where no function is in mini_enqueue() (mini.bpf.c:136)"),
-        (35, "__builtin_trap()) in mini_enqueue() (mini.bpf.c:137)"),
+        (33, "the scheduler calls a NULL pointer in mini_enqueue() (mini.bpf.c:137)"),
+        (34, "calls address 0xdead0000, where no function is in mini_enqueue() (mini.bpf.c:138)"),
+        (35, "__builtin_trap()) in mini_enqueue() (mini.bpf.c:139)"),
         (36, "writes 8 bytes at offset -8 of a value of map counts, which has 8 bytes in mini"),
+        (
+            37,
+            "the scheduler writes to a constant, which a kernel has made read-only in"
+            " mini_enqueue() (mini.bpf.c:142)",
+        ),
+        (38, "the scheduler writes to a constant, which a kernel has made read-only in mini"),
+        (39, "what the scheduler calls writes to a constant, which a kernel has made read-only in"),
+        (40, "writes to a constant, which a kernel has made read-only in mini_enqueue() (mini"),
+        (41, "calls bpf_map_lookup_elem() with a spinlock held, where the kernel's verifier"),
+        (42, "calls bpf_get_smp_processor_id() with a spinlock held, where the kernel's verifier"),
     ],
     ids=[
         "beyond",
@@ -177,6 +194,12 @@ WRONG = """
         "wild function",
         "unreachable",
         "before",
+        "tunable",
+        "constant",
+        "helper's constant",
+        "atomic constant",
+        "lookup with a lock",
+        "CPU with a lock",
     ],
 )
 def test_what_the_scheduler_does_wrong_ends_the_run_by_name(
@@ -474,6 +497,10 @@ def test_a_scheduler_of_some_tasks_is_refused(tmp_path: Path, of_tree: Made) -> 
             "mini.bpf.c: calls bpf_made_up in mini_enqueue() (mini.bpf.c:68), which is not a"
             " function that this kernel or the simulator has for schedulers",
         ),
+        (
+            "int bpf_res_spin_lock(u32 *lock) __ksym; bpf_res_spin_lock((u32 *)&total);",
+            "calls bpf_res_spin_lock in mini_enqueue() (mini.bpf.c:68), which is not a function",
+        ),
         ("not_declared(p);", "implicit declaration of function"),
         ("volatile double half = p->pid; half /= 2;", "mini.bpf.c:68"),
         ('asm volatile("r1 = 5");', 'mini.bpf.c:68: "r1 = 5" is assembly, and schedulers are'),
@@ -485,6 +512,7 @@ def test_a_scheduler_of_some_tasks_is_refused(tmp_path: Path, of_tree: Made) -> 
     ids=[
         "source",
         "kfunc",
+        "newer kfunc",
         "implicit",
         "fraction",
         "assembly",

@@ -75,15 +75,17 @@ static void check_may(struct shim_signature *function)
 }
 
 /*
- * With a lock held the verifier lets nothing else be called: 7.3's kfuncs of KF_SPINLOCK_SAFE, which
- * are those of older kernels and more, releasing it, and what is no call there. lock.c looks at a
- * second lock.
+ * What the verifier lets a scheduler call with a lock held: kfuncs of lists and trees, and releasing
+ * the lock (lock.c looks at a second one).  Newer kernels have a flag for such kfuncs, KF_SPINLOCK_SAFE.
  */
 static bool may_be_called_locked(const char *name)
 {
 	static const char *const those[] = {
-		"bpf_spin_", "bpf_res_spin_", "bpf_list_", "bpf_rbtree_", "bpf_refcount_acquire", "bpf_iter_num_",
-		"bpf_loop_begins", "bpf_loop_turn", "bpf_arena_", "bpf_stream_",
+		"bpf_spin_", "bpf_list_", "bpf_rbtree_", "bpf_refcount_acquire",
+#ifdef TREE_HAS_LOCKED_CALLS
+		"bpf_res_spin_", "bpf_iter_num_", "bpf_loop_begins", "bpf_loop_turn", "bpf_arena_", "bpf_stream_",
+		"bpf_kptr_xchg",
+#endif
 	};
 	unsigned int i;
 
@@ -93,22 +95,27 @@ static bool may_be_called_locked(const char *name)
 	return false;
 }
 
-static void check_locked(const struct shim_signature *function)
+static void check_locked(const char *function)
 {
 	static char text[160];
 
-	if (likely(!shim_scx_held(SHIM_SCX_LOCKS)) || may_be_called_locked(function->name))
+	if (likely(!shim_scx_held(SHIM_SCX_LOCKS)) || may_be_called_locked(function))
 		return;
 	snprintf(text, sizeof(text), "the scheduler calls %s() with a spinlock held, where the kernel's verifier refuses it",
-		 function->name);
+		 function);
 	hw_end_in_scheduler(text);
+}
+
+void shim_scx_inlines(const char *function)
+{
+	check_locked(function);
 }
 
 void shim_scx_calls(struct shim_signature *function, const u64 *arguments)
 {
 	shim_scx_charge(hw_costs.bpf_call);
 	check_may(function);
-	check_locked(function);
+	check_locked(function->name);
 	if (function->queue >= 0)
 		look_up(function, arguments[function->queue]);
 }

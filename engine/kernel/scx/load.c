@@ -165,6 +165,7 @@ static void register_lines(const char *begin, const char *end)
 
 extern char __start_scx_data[] __weak, __stop_scx_data[] __weak;
 extern char __start_scx_bss[] __weak, __stop_scx_bss[] __weak;
+extern char __start_scx_rodata[] __weak, __stop_scx_rodata[] __weak;
 
 int kern_scx_load(void)
 {
@@ -174,6 +175,7 @@ int kern_scx_load(void)
 		register_lines(__start_scx_bss, __stop_scx_bss);
 	}
 	shim_scx_make_maps();
+	hw_freeze(__start_scx_rodata, __stop_scx_rodata);
 	return shim_scx_attach();
 }
 

@@ -62,7 +62,7 @@ void native_bpf_spin_lock(u32 *word)
 {
 	const struct lock *lock = lock_of(word);
 
-	if (shim_scx_held(SHIM_SCX_LOCKS) && !lock->held)
+	if (shim_scx_held(SHIM_SCX_LOCKS) && !(lock->held && lock->cpu == hw.cpu))
 		hw_end_in_scheduler("the scheduler takes a spinlock while it holds another one");
 	take(word);
 }

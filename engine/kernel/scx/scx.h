@@ -127,6 +127,7 @@ void shim_scx_called(const struct shim_signature *function, const u64 *arguments
 
 /* call.c: before a helper or kfunc is called */
 void shim_scx_calls(struct shim_signature *function, const u64 *arguments);
+void shim_scx_inlines(const char *function);	/* that is no call once the verifier is done */
 
 /* hooked/kernel/sched/build_policy.c */
 int shim_ext_load(u64 flags);		/* flags: on top of its own */

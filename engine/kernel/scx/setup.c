@@ -371,12 +371,16 @@ static const struct setup *setup_of(void)
 	return NULL;
 }
 
+extern char __start_scx_rodata[] __weak, __stop_scx_rodata[] __weak;
+
 /* Versions of a scheduler differ: what this one does not have is not set. */
 void kern_scx_set_up(void)
 {
 	const struct setup *setup = setup_of();
 	unsigned int i, cpu;
 
+	/* Of one that is below another they are set when that one is loaded. */
+	hw_make_writable(__start_scx_rodata, __stop_scx_rodata - __start_scx_rodata);
 	if (!setup)
 		return;
 	if (setup->refused)

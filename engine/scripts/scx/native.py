@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import btf
+from assembly import Refused, refuse_assembly
 from elf import ALLOCATED, EXECUTES, NOBITS, WRITES, Object
 from flavours import placed
 from signatures import Signatures
@@ -46,7 +47,8 @@ INLINED = {
     "bpf_rdonly_cast",
 }
 """What the verifier replaces by instructions, so that nothing is called; a map's lookup says itself
-whether it was."""
+whether it was. With a lock held it refuses them, all but one, as any other call."""
+CALLED_LOCKED = "bpf_kptr_xchg"
 COMPILERS = ("__tsan_", "__sanitizer_", "__ubsan_", "__popcount", "__scx_bounds")
 """Names of what the compiler calls, or a header of ours; kfuncs may begin with `__` too."""
 SANITIZERS = {False: "thread", True: "address"}
@@ -77,23 +79,13 @@ PROGRAMS = r"syscall|\??tp_btf/sched_switch"
 PAGE = 4096
 """Where each section of variables begins, as libbpf makes a map of it that can be mapped: which
 variables share a cache line is the scheduler's doing, not that of what it is linked with."""
-TUNABLE_SECTIONS = (".rodata", ".data", ".bss")
-_ASSEMBLY = re.compile(
-    r"\b(?:asm|__asm|__asm__)\b(?:\s|volatile|__volatile__|goto|inline)*\(\s*"
-    r'((?:"(?:\\.|[^"\\])*"\s*)+)'
-)
-_NO_ASSEMBLY = re.compile(r'(?:""\s*)*|"may_goto %l\[\w+\]"\s*|"\.macro may_goto .*"\s*')
-"""Barriers, and jumps of loops that the kernel bounds, as the count of pieces of code does here."""
-_PLACE = re.compile(r'^# (\d+) "([^"]*)".*$', re.MULTILINE)
+CONSTANTS = ".rodata"
+TUNABLE_SECTIONS = (CONSTANTS, ".data", ".bss")
 _SETTING = re.compile("CONFIG_|LINUX_KERNEL_VERSION$")
 """What libbpf would fill in from the kernel's configuration."""
 SIX = ", ".join(f"u64 {letter}" for letter in "abcdef")
 SHARED = ("task_struct", "sched_ext_entity", "rq", "cgroup")
 FIGURES = ("type", "key_size", "value_size", "max_entries", "map_flags")
-
-
-class Refused(Exception):
-    """The scheduler cannot be made; says why."""
 
 
 def run(argv: list[str]) -> str:
@@ -107,24 +99,6 @@ def run(argv: list[str]) -> str:
 def essential(name: str) -> str:
     """Return a kfunc's name without its flavour: `foo___v2___compat` asks for `foo___v2`."""
     return name.rpartition("___")[0] or name
-
-
-def refuse_assembly(text: str) -> None:
-    """Look for assembly in a preprocessed source, where the native assembler would take some.
-
-    Raises:
-        Refused: there is some; says where.
-    """
-    for found in _ASSEMBLY.finditer(text):
-        if _NO_ASSEMBLY.fullmatch(found[1]):
-            continue
-        place = "the source"
-        for marker in _PLACE.finditer(text, 0, found.start()):
-            line = int(marker[1]) + text.count("\n", marker.end() + 1, found.start())
-            place = f"{Path(marker[2]).name}:{line}"
-        raise Refused(
-            f"{place}: {found[1].strip()} is assembly, and schedulers are compiled natively"
-        )
 
 
 def resolve(
@@ -188,6 +162,11 @@ def is_called(name: str) -> bool:
     return not name.startswith(COMPILERS) and not known
 
 
+def is_wrapped(name: str) -> bool:
+    """Return whether a function of ours stands before what answers a name."""
+    return is_called(name) or name in INLINED
+
+
 def calls(answers: Mapping[str, str], signatures: Signatures) -> Iterator[str]:
     """Yield a function for each helper and kfunc that charges, makes and traces the call.
 
@@ -195,15 +174,21 @@ def calls(answers: Mapping[str, str], signatures: Signatures) -> Iterator[str]:
     scheduler knows of the kernel has the program that calls, of which it finds the scheduler.
     """
     for name, to in answers.items():
-        if is_called(name):
-            declared = f"extern u64 {ours(to)}({SIX})"
-            yield f'{declared} __asm__("{to}");'
+        if is_wrapped(name):
+            yield f'extern u64 {ours(to)}({SIX}) __asm__("{to}");'
+            yield f"u64 called_{name}({SIX});"
+        if name in INLINED:
+            yield (
+                f"u64 called_{name}({SIX})\n{{\n"
+                f'\tshim_scx_inlines("{essential(name)}");\n'
+                f"\treturn {ours(to)}(a, b, c, d, e, f);\n}}"
+            )
+        elif is_called(name):
             signature = signatures.of_function(name, essential(name))
             given = list("abcdef")
             if signature.is_known and len(signature.kinds) < len(given):
                 given[len(signature.kinds)] = f"(u64){SCHEDULER}.aux"
             yield signature.table(f"of_{name}", SCHEDULER)
-            yield f"u64 called_{name}({SIX});"
             yield (
                 f"u64 called_{name}({SIX})\n{{\n\tu64 result;\n"
                 "\tu64 arguments[] = { a, b, c, d, e, f };\n\n"
@@ -295,6 +280,29 @@ def variables(types: btf.Btf) -> Iterator[tuple[str, str, str]]:
                     f" {int(btf.is_signed(element))}, {int(btf.is_flag(element))}, {int(is_text)},"
                     f" {int(is_tunable)}, {inner}, {step}, {enumerators(element)} }}",
                 )
+
+
+def sections_of(parts: Iterable[btf.Btf]) -> str:
+    """Return a linker script that puts constants where clang has them.
+
+    Each variable comes in a section of its own. gcc has constants that are `volatile`, as tunables
+    are, among the variables that are written. Those of functions have a number behind their name.
+    """
+    is_constant: dict[str, bool] = {}
+    for types in parts:
+        for section in TUNABLE_SECTIONS:
+            for each in types.variables(section):
+                stripped = _element(types, each.size)[2]
+                is_constant[each.name] = btf.CONST in stripped and is_constant.get(each.name, True)
+    constants = [name for name in is_constant if is_constant[name]]
+    written = [*(name for name in is_constant if not is_constant[name]), "*.[0-9]*"]
+    script = ""
+    for section in TUNABLE_SECTIONS:
+        inputs = [f"{section}.{name}" for name in written]
+        if section == CONSTANTS:
+            inputs = [f"{each}.{name}" for each in TUNABLE_SECTIONS for name in constants]
+        script += f"{section} 0 : {{ *({' '.join([section, *inputs])}) }}\n"
+    return f"SECTIONS {{\n{script}}}\n"
 
 
 def enumerators(each: btf.Type) -> str:
@@ -424,7 +432,7 @@ class Made:
                 preprocessed = given.out / f"part{number}.i"
                 preprocessed.write_text(with_flavours)
                 compile_it[-1] = str(preprocessed)
-            run([*compile_it, "-g", *seen, "-o", str(part)])
+            run([*compile_it, "-g", "-fdata-sections", *seen, "-o", str(part)])
             run([*compile_it, "-gbtf", "-w", "-o", str(typed)])
             self.text += run([*preprocess, "-P"])
             section = Object(typed).section(".BTF")
@@ -433,7 +441,9 @@ class Made:
             self.types.append(btf.Btf(section.content))
             compiled.append(str(part))
         # As libbpf links them: each has the license, and weak definitions of the headers.
-        run(["ld", "-r", "-z", "muldefs", *compiled, "-o", str(self.compiled)])
+        places = given.out / "sections.ld"
+        places.write_text(sections_of(self.types))
+        run(["ld", "-r", "-z", "muldefs", "-T", str(places), *compiled, "-o", str(self.compiled)])
         self.object = Object(self.compiled)
         undefined = [each for each in self.object.symbols if not each.section and each.name]
         self.settings = [each.name for each in undefined if _SETTING.match(each.name)]
@@ -522,7 +532,7 @@ class Made:
                 yield f"--remove-section={each.name}"
                 continue
             to = "scx_bss" if each.kind == NOBITS else "scx_data"
-            if not each.flags & WRITES:
+            if not each.flags & WRITES or f"{each.name}.".startswith(f"{CONSTANTS}."):
                 to = "scx_text" if each.flags & EXECUTES else "scx_rodata"
             yield f"--rename-section={each.name}={to}"
             if each.flags & WRITES:
@@ -555,7 +565,7 @@ def make(given: argparse.Namespace) -> None:
         *made.sections(),
         *(f"--globalize-symbol={name}" for name in names),
         *(
-            f"--redefine-sym={name}={f'called_{name}' if is_called(name) else to}"
+            f"--redefine-sym={name}={f'called_{name}' if is_wrapped(name) else to}"
             for name, to in answers.items()
         ),
     ]
