@@ -45,6 +45,9 @@ class _Token:
     offset: int
     seen: int
     """The wait that it is, or that it ended; -1: the trace does not show it."""
+    until: int = 0
+    """Of a wait that the trace does not show: the place of the give after it; its own is that of
+    the give before."""
 
 
 @dataclass
@@ -81,7 +84,7 @@ def find_turns(work: Worked, waits: Waits, free: Flags) -> list[Turns]:
     for one, two in pairs:
         if _both_run(work, one, two) <= _AT_ONCE:
             sides = [_side(work, waits, own, by, pair) for pair in ((one, two), (two, one))]
-            found.append(Turns((one, two), _unseen((one, two), sides)))
+            found.append(Turns((one, two), _unseen(work, (one, two), sides)))
     return found
 
 
@@ -120,7 +123,7 @@ def _side(work: Worked, waits: Waits, own: Numbers, by: Numbers, pair: tuple[int
     before: tuple[_Token, bool] | None = None
     for token, gives in steps:
         if before and gives and before[1]:
-            found.waits.append(_Token(before[0].place + 1, before[0].offset, -1))
+            found.waits.append(_Token(before[0].place, before[0].offset, -1, token.place))
         elif before and not gives and not before[1]:
             found.gives.append(_Token(token.place, token.offset, -1))
         (found.gives if gives else found.waits).append(token)
@@ -128,8 +131,11 @@ def _side(work: Worked, waits: Waits, own: Numbers, by: Numbers, pair: tuple[int
     return found
 
 
-def _unseen(tasks: tuple[int, int], sides: Sequence[_Side]) -> list[Row]:
-    """Return the waits and wakes that are missing, as far as they belong together."""
+def _unseen(work: Worked, tasks: tuple[int, int], sides: Sequence[_Side]) -> list[Row]:
+    """Return the waits and wakes that are missing, as far as they belong together.
+
+    A wait comes as soon as the other task has given, so that all is in the order of the trace.
+    """
     rows: list[Row] = []
     steps = [
         [(token.place, waits) for waits, every in side.both() for token in every if token.seen >= 0]
@@ -137,9 +143,13 @@ def _unseen(tasks: tuple[int, int], sides: Sequence[_Side]) -> list[Row]:
     ]
     for at in (0, 1):
         for wait, give in _together(sides[at].waits, sides[1 - at].gives):
-            rows.append((tasks[at], wait.place, wait.offset, WAIT, 0))
+            place = give.place
+            if not wait.place < place < wait.until:
+                continue
+            worked = int(work.worked(np.array([tasks[at]]), np.array([place]))[0])
+            rows.append((tasks[at], place, worked, WAIT, 0))
             rows.append((tasks[1 - at], give.place, give.offset, WAKE, tasks[at]))
-            steps[at].append((wait.place, 1))
+            steps[at].append((place, 1))
             steps[1 - at].append((give.place, 0))
     return rows if _come_to_an_end([sorted(own) for own in steps]) else []
 

@@ -57,6 +57,7 @@ def test_turns_stay_turns_though_some_leave_no_wait(hidden: int, calls: bool) ->
     words = {task.name: task.words.split() for task in made.tasks}
     assert words["t1"].count("w") == ROUNDS == words["t2"].count(">10")
     assert words["t2"].count("w") == words["t1"].count(">11")
+    assert hidden == 0 or ">11 900 w" in " ".join(words["t1"][:8]), "as B has done its part"
     run = IdealRun(made)
     assert not list(run.stuck())
     assert run.ns >= 0.9 * made.work()
