@@ -75,7 +75,9 @@ struct {
     __type(value, struct kept);
     __uint(max_entries, 1);
 } keeps SEC(".maps");
-u64 inside, waited, cancelled;
+u64 inside, waited, cancelled, cancelling;
+
+static long turn(u32 i, void *context) { return 0; }
 
 static int rings(void *map, u32 *key, struct kept *value)
 {
@@ -83,6 +85,7 @@ static int rings(void *map, u32 *key, struct kept *value)
 
     inside = 1;
     bpf_for(i, 0, 300) {
+        bpf_loop(1000, turn, NULL, 0);
         bpf_spin_lock(&value->lock);
         value->n++;
         bpf_spin_unlock(&value->lock);
@@ -97,7 +100,8 @@ void BPF_STRUCT_OPS(cancels_enqueue, struct task_struct *p, u64 enq_flags)
     u64 before = inside;
     long answer;
 
-    if (!value) return;
+    scx_bpf_dispatch(p, SCX_DSQ_GLOBAL, SCX_SLICE_DFL, enq_flags);
+    if (!value || __sync_fetch_and_or(&cancelling, 1)) return;
     if (++cancelled == 1) bpf_timer_init(&value->timer, &keeps, CLOCK_MONOTONIC);
     answer = bpf_timer_cancel(&value->timer);
     if (answer < 0) scx_bpf_error("cancelling answers %ld", answer);
@@ -106,12 +110,12 @@ void BPF_STRUCT_OPS(cancels_enqueue, struct task_struct *p, u64 enq_flags)
     if (bpf_timer_start(&value->timer, 100000, 0) != -EINVAL) scx_bpf_error("it has a callback");
     bpf_timer_set_callback(&value->timer, rings);
     if (bpf_timer_start(&value->timer, 100000, 0)) scx_bpf_error("it does not start");
-    scx_bpf_dispatch(p, SCX_DSQ_GLOBAL, SCX_SLICE_DFL, enq_flags);
+    cancelling = 0;
 }
 
 void BPF_STRUCT_OPS(cancels_exit, struct scx_exit_info *info)
 {
-    if (!waited) *(volatile u64 *)1000 = 0;
+    if (info->kind == SCX_EXIT_UNREG && !waited) *(volatile u64 *)1000 = 0;
 }
 
 SCX_OPS_DEFINE(cancels_ops, .enqueue = (void *)cancels_enqueue, .exit = (void *)cancels_exit,
@@ -120,7 +124,7 @@ SCX_OPS_DEFINE(cancels_ops, .enqueue = (void *)cancels_enqueue, .exit = (void *)
 
 
 def test_cancelling_a_timer_waits_for_its_callback(tmp_path: Path) -> None:
-    """Of another CPU; afterwards it has none until it gets one."""
+    """Of another CPU, which takes locks meanwhile; afterwards it has none until it gets one."""
     source = tmp_path / "cancels.bpf.c"
     source.write_text(CANCELS)
     done = with_scheduler(tmp_path, "6.12", str(source)).start("smp4", loaded(source.name))
