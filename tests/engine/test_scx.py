@@ -32,9 +32,13 @@ def test_a_schedulers_variables_begin_a_page(of_tree: Made) -> None:
     names = subprocess.run(
         ["nm", str(of_tree("qmap").binary)], capture_output=True, text=True, check=True
     ).stdout
-    begins = re.findall(r"^(\w+) \w __start_scx_(?:data|bss)$", names, re.MULTILINE)
-    assert len(begins) == 2
+    begins = re.findall(r"^(\w+) \w __start_scx_(?:data|bss|rodata)$", names, re.MULTILINE)
+    assert len(begins) == 3
     assert not any(int(begin, 16) % 4096 for begin in begins)
+    at = {
+        name: int(place, 16) for place, name in re.findall(r"^(\w+) \w (\w+)$", names, re.MULTILINE)
+    }
+    assert at["__start_scx_rodata"] <= at["slice_ns"] < at["__stop_scx_rodata"]
 
 
 def test_a_build_with_a_scheduler_lists_its_files(of_tree: Made) -> None:
