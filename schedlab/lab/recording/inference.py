@@ -6,7 +6,7 @@ timer; a device; or, where the trace does not show it, nothing that is known.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,9 +37,10 @@ from schedlab.lab.recording.events import (
 from schedlab.lab.recording.families import unseen_changes
 from schedlab.lab.recording.gates import ONE_CALL
 from schedlab.lab.recording.lacking import lacking
-from schedlab.lab.recording.objects import Left, Shared, Steps
+from schedlab.lab.recording.objects import Left, Shared, Steps, steps_of
 from schedlab.lab.recording.pace import Reals, Speeds
 from schedlab.lab.recording.repair import with_missing_switches
+from schedlab.lab.recording.services import Row
 from schedlab.lab.recording.unseen import about_locks, about_pools
 from schedlab.lab.recording.waits import Waits, find_waits
 from schedlab.lab.recording.worked import Worked
@@ -170,7 +171,7 @@ class Inference:
         letters[waits.cause == order.index(ANSWER)] = ord(DEVICE)
         amounts = np.where(outside, waits.ended - self.start, amounts)
         amounts = np.maximum(amounts - slack, 0)
-        self._find_grids(waits, letters, amounts, shared.servers)
+        passed = self._find_grids(waits, letters, amounts, shared.servers)
         amounts[by_task] = 0
         gated = shared.gate > 0
         letters[gated], amounts[gated] = ord(PASS), shared.gate[gated]
@@ -186,6 +187,7 @@ class Inference:
         kept = ~np.isin(waits.cause, anew)
         calls, more = shared.calls, shared.more
         owner = self.pieces.task
+        more = more.and_more(passed)
         task = np.concatenate([more.task, waits.task[kept], owner[waker], owner[by], calls.task])
         at = np.concatenate([more.place, shared.place[kept], woken, place, calls.enter])
         worked = (self.work.offset(waker, woken), self.work.offset(by, place))
@@ -203,24 +205,48 @@ class Inference:
 
     def _find_grids(
         self, waits: Waits, letters: Numbers, amounts: Numbers, servers: Sequence[int]
-    ) -> None:
+    ) -> Steps:
         """Mark the timers that end on a grid in time, not so long after the task's last work.
 
-        Those of servers are part of their items, which may come at other times.
+        Those of servers are part of their items, which may come at other times. Returned are waits
+        for the points of grids that passed while a task did not wait for anything else.
         """
         timed = waits.cause == list(CAUSES).index(TIMER)
         timers = np.flatnonzero(timed & ~np.isin(waits.task, np.array(servers, np.int64)))
         tasks, counts = np.unique(waits.task[timers], return_counts=True)
         self.late = 0
+        rows: list[Row] = []
         for task in tasks[counts >= _FEWEST_OF_GRID].tolist():
             own = timers[waits.task[timers] == task]
             slept = waits.ended[own] - waits.began[own]
             period = grid_period(waits.ended[own], slept)
             if period:
-                missed = np.round(np.diff(waits.ended[own]) / period) - 1
-                self.late += int(missed[(missed > 0) & (slept[1:] < period)].sum())
+                missed = np.round(np.diff(waits.ended[own]) / period).astype(np.int64) - 1
+                missed[np.diff(own) > 1] = 0
+                for at in np.flatnonzero(missed > 0).tolist():
+                    late = bool(slept[at + 1] < period)
+                    self.late += int(missed[at]) if late else 0
+                    rows += self._passed(waits, own[at : at + 2], int(missed[at]), period, late)
                 letters[own] = ord(GRID)
                 amounts[own] = period
+        return steps_of(rows)
+
+    def _passed(
+        self, waits: Waits, own: Numbers, number: int, period: int, late: bool
+    ) -> Iterator[Row]:
+        """Yield waits for the points of a grid that passed between two of a task's waits.
+
+        The task worked, or waited for a CPU, as they passed if it is `late`: it had part of that
+        work to do after each. Otherwise it slept.
+        """
+        task = int(waits.task[own[0]])
+        before, after = (int(offset) for offset in waits.offset[own])
+        for part in range(1, number + 1):
+            if late:
+                offset = before + (after - before) * part // (number + 1)
+                yield task, self.work.place_of(task, offset), offset, GRID, period
+            else:
+                yield task, int(waits.place[own[1]]), after, GRID, period
 
     # ------------------------------------------------------------------ tasks
 
@@ -364,8 +390,8 @@ class Inference:
         if self.late:
             notes.append(
                 f"{self.late:,} times a periodic timer was due while its task still worked or"
-                " waited for a CPU. A trace does not show that the task asked for it; the replay"
-                " makes up for none of them, and so may be done before the program could be."
+                " waited for a CPU. A trace does not show when the task asked for it; the replay"
+                " does so after equal parts of the work it did meanwhile."
             )
         notes += lacking(self.events, self.pieces.lost, self.work.inside.known)
         if -1 in self.work.priorities:

@@ -84,7 +84,8 @@ class Steps:
         return Steps(*(getattr(self, column.name)[order] for column in fields(self)))
 
 
-def _steps(rows: Sequence[tuple[int, int, int, str, int]]) -> Steps:
+def steps_of(rows: Sequence[Row]) -> Steps:
+    """Return rows as steps."""
     task, place, offset, letter, amount = zip(*rows, strict=True) if rows else ((),) * 5
     letters = [ord(word) for word in letter]
     columns = (task, place, offset, letters, amount)
@@ -108,7 +109,7 @@ class Shared:
         )
         transfers = self._loops.others if self._loops else every
         self.turns = self._turns(waits, transfers) if self._loops else []
-        """Pairs of tasks that take turns."""
+        """Tasks that take turns."""
         in_turns = {task for pair in self.turns for task in pair.tasks}
         wakers = self._wakers(waits)
         woken = [(task, call) for _, task, call in wakers if task not in in_turns]
@@ -130,7 +131,7 @@ class Shared:
         columns = [np.array(column, np.int64) for column in zip(*rows, strict=True)]
         task, enter, exit_, letter, amount = columns or [np.zeros(0, np.int64)] * 5
         self.calls = self._all(transfers, (task, enter, exit_, letter, amount))
-        self.more = _steps([*self._taken_before(begun, ended), *more])
+        self.more = steps_of([*self._taken_before(begun, ended), *more])
         self.more = self.more.and_more(self._held_around(yields))
         self.place, self.offset = waits.place.copy(), waits.offset.copy()
         pooled = set(waits.task[np.array(taken, np.int64)].tolist())
@@ -221,7 +222,7 @@ class Shared:
         return list(zip(*(column.tolist() for column in columns), strict=True))
 
     def _turns(self, waits: Waits, transfers: Transfers) -> list[Turns]:
-        """Return the pairs of tasks that take turns by what is neither a message nor a lock."""
+        """Return the tasks that take turns by what is neither a message nor a lock."""
         loops = self._loops.services if self._loops else []
         servers = np.array([service.server for service in loops], np.int64)
         free = ~self._by_message(waits, transfers) & ~np.isin(waits.task, servers)
@@ -247,7 +248,7 @@ class Shared:
             rows += self._add(service)
             waits.cause[np.array(service.asked)] = list(CAUSES).index(ITEM)
         rows += (row for pair in self.turns for row in pair.rows)
-        self.more = self.more.and_more(_steps(rows))
+        self.more = self.more.and_more(steps_of(rows))
 
     def _add(self, service: Service) -> list[Row]:
         """Make a pool for a service, and return what its tasks do with the numbers of its items."""

@@ -1,15 +1,16 @@
-"""Two tasks that take turns: each waits for the other after it has let it go on.
+"""Tasks that take turns: each lets the next one go on, and then waits for the one before.
 
-A trace shows the wake of a task that sleeps. Of two tasks that take turns on one CPU, the one that
-is woken may run before the other has come to its wait; by the time the other runs again its turn
-has come, and it never sleeps. So some of the turns leave no wait, and no wake, in a trace: a replay
-of the others alone would let both tasks run at once. As each task gives once and waits once in
-every turn, what is missing is known: a wait between two gives, and a give between two waits.
+A trace shows the wake of a task that sleeps. Of tasks that take turns on one CPU, the one that is
+woken may run before the other has come to its wait; by the time the other runs again its turn has
+come, and it never sleeps. So some of the turns leave no wait, and no wake, in a trace: a replay of
+the others alone would let the tasks run at once. As each task gives once and waits once in every
+turn, what is missing is known: a wait between two gives, and a give between two waits.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 
@@ -21,18 +22,20 @@ from schedlab.lab.recording.worked import Worked
 from schedlab.lab.recording.workload import WAIT, WAKE
 
 _FEWEST = 8
-"""Wakes in each direction, from which on two tasks may be taken to take turns."""
+"""Wakes of each task, from which on they may be taken to take turns."""
 _OTHERS = 0.05
-"""Of a task's waits, the part that third tasks may end."""
+"""Of a task's waits, the part that other tasks than the one before it may end."""
 _AT_ONCE = 0.25
-"""Of what the one works that works less, the part during which both may run."""
+"""Of what the one of two works that works less, the part during which both may run."""
+_MOST = 8
+"""Tasks that take turns with each other."""
 
 
 @dataclass
 class Turns:
-    """Two tasks that take turns."""
+    """Tasks that take turns, in the order in which they do."""
 
-    tasks: tuple[int, int]
+    tasks: tuple[int, ...]
     rows: list[Row] = field(default_factory=list)
     """The waits and wakes that the trace does not show."""
 
@@ -52,7 +55,7 @@ class _Token:
 
 @dataclass
 class _Side:
-    """What one of two tasks does."""
+    """What a task does for the next one, and for want of the one before."""
 
     gives: list[_Token] = field(default_factory=list)
     waits: list[_Token] = field(default_factory=list)
@@ -64,7 +67,7 @@ class _Side:
 
 
 def find_turns(work: Worked, waits: Waits, free: Flags) -> list[Turns]:
-    """Return the pairs of tasks that take turns.
+    """Return the tasks that take turns.
 
     Args:
         work: the trace.
@@ -73,19 +76,28 @@ def find_turns(work: Worked, waits: Waits, free: Flags) -> list[Turns]:
     """
     own = np.flatnonzero(free & (waits.cause == list(CAUSES).index(TASK)))
     by = work.pieces.task[waits.waker[own]]
-    partners: dict[int, Counter[int]] = {}
+    wakers: dict[int, Counter[int]] = {}
     for task, waker in zip(waits.task[own].tolist(), by.tolist(), strict=True):
-        partners.setdefault(task, Counter())[waker] += 1
-    only = {task: _only(counts) for task, counts in partners.items()}
-    pairs = [
-        (task, other) for task, other in only.items() if task < other and only.get(other) == task
-    ]
+        wakers.setdefault(task, Counter())[waker] += 1
     found = []
-    for one, two in pairs:
-        if _both_run(work, one, two) <= _AT_ONCE:
-            sides = [_side(work, waits, own, by, pair) for pair in ((one, two), (two, one))]
-            found.append(Turns((one, two), _unseen(work, (one, two), sides)))
+    for tasks in _circles({task: _only(counts) for task, counts in wakers.items()}):
+        after = [*tasks[1:], tasks[0]]
+        if all(_both_run(work, *pair) <= _AT_ONCE for pair in combinations(tasks, 2)):
+            around = zip([tasks[-1], *tasks[:-1]], tasks, after, strict=True)
+            sides = [_side(work, waits, own, by, three) for three in around]
+            found.append(Turns(tasks, _unseen(work, tasks, sides)))
     return found
+
+
+def _circles(before: Mapping[int, int]) -> Iterator[tuple[int, ...]]:
+    """Yield tasks of which each is woken by the one before it alone, the first by the last."""
+    for start in sorted(before):
+        around = [start]
+        while len(around) <= _MOST and before.get(around[-1], -1) not in (-1, start):
+            around.append(before[around[-1]])
+        closes = before.get(around[-1], -1) == start and len(around) > 1
+        if closes and len(around) <= _MOST and start == min(around):
+            yield tuple(reversed(around))
 
 
 def _only(counts: Counter[int]) -> int:
@@ -108,11 +120,13 @@ def _both_run(work: Worked, one: int, two: int) -> float:
     return float(both.sum()) / max(less, 1)
 
 
-def _side(work: Worked, waits: Waits, own: Numbers, by: Numbers, pair: tuple[int, int]) -> _Side:
-    """Return what a task does for and with another one, with what has to be between."""
-    task, other = pair
-    waited = own[(waits.task[own] == task) & (by == other)]
-    gave = own[(waits.task[own] == other) & (by == task)]
+def _side(
+    work: Worked, waits: Waits, own: Numbers, by: Numbers, three: tuple[int, int, int]
+) -> _Side:
+    """Return what a task between two others does, with what has to be between."""
+    last, task, following = three
+    waited = own[(waits.task[own] == task) & (by == last)]
+    gave = own[(waits.task[own] == following) & (by == task)]
     worked = work.offset(waits.waker[gave], waits.waking[gave])
     columns = (waits.waking[gave], worked, gave)
     steps = [(_Token(*row), True) for row in zip(*(c.tolist() for c in columns), strict=True)]
@@ -131,44 +145,47 @@ def _side(work: Worked, waits: Waits, own: Numbers, by: Numbers, pair: tuple[int
     return found
 
 
-def _unseen(work: Worked, tasks: tuple[int, int], sides: Sequence[_Side]) -> list[Row]:
+def _unseen(work: Worked, tasks: Sequence[int], sides: Sequence[_Side]) -> list[Row]:
     """Return the waits and wakes that are missing, as far as they belong together.
 
-    A wait comes as soon as the other task has given, so that all is in the order of the trace.
+    A wait comes as soon as the task before has given, so that all is in the order of the trace.
     """
     rows: list[Row] = []
     steps = [
         [(token.place, waits) for waits, every in side.both() for token in every if token.seen >= 0]
         for side in sides
     ]
-    for at in (0, 1):
-        for wait, give in _together(sides[at].waits, sides[1 - at].gives):
+    for at, task in enumerate(tasks):
+        for wait, give in _together(sides[at].waits, sides[at - 1].gives):
             place = give.place
             if not wait.place < place < wait.until:
                 continue
-            worked = int(work.worked(np.array([tasks[at]]), np.array([place]))[0])
-            rows.append((tasks[at], place, worked, WAIT, 0))
-            rows.append((tasks[1 - at], give.place, give.offset, WAKE, tasks[at]))
+            worked = int(work.worked(np.array([task]), np.array([place]))[0])
+            rows.append((task, place, worked, WAIT, 0))
+            rows.append((tasks[at - 1], place, give.offset, WAKE, task))
             steps[at].append((place, 1))
-            steps[1 - at].append((give.place, 0))
+            steps[at - 1].append((place, 0))
     return rows if _come_to_an_end([sorted(own) for own in steps]) else []
 
 
 def _come_to_an_end(steps: Sequence[Sequence[tuple[int, int]]]) -> bool:
-    """Return whether neither of two tasks waits for a wake that comes after its own next one."""
-    at, given = [0, 0], [0, 0]
+    """Return whether no task waits for a wake that comes after what itself has to give before."""
+    at, given = [0] * len(steps), [0] * len(steps)
     moved = True
     while moved:
         moved = False
-        for own in (0, 1):
-            while at[own] < len(steps[own]):
-                waits = steps[own][at[own]][1]
+        for own, every in enumerate(steps):
+            while at[own] < len(every):
+                waits = every[at[own]][1]
                 if waits and not given[own]:
                     break
-                given[own if waits else 1 - own] += -1 if waits else 1
+                if waits:
+                    given[own] -= 1
+                else:
+                    given[(own + 1) % len(steps)] += 1
                 at[own] += 1
                 moved = True
-    return all(at[own] == len(steps[own]) for own in (0, 1))
+    return all(done == len(every) for done, every in zip(at, steps, strict=True))
 
 
 def _together(waits: Sequence[_Token], gives: Sequence[_Token]) -> Iterator[tuple[_Token, _Token]]:

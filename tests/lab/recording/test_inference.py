@@ -1,5 +1,7 @@
 """From traces written by hand to the words of their tasks."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,9 +9,10 @@ from hypothesis import strategies as st
 
 from schedlab.base.errors import UsageError
 from schedlab.lab.recording.choice import Choice
+from schedlab.lab.recording.ideal import IdealRun
 from schedlab.lab.recording.inference import TIMER_SLACK, grid_period, infer
 from schedlab.lab.recording.pace import Speeds, speeds
-from schedlab.lab.recording.workload import RecordedWorkload
+from schedlab.lab.recording.workload import RecordedWorkload, join_words
 from schedlab.machine.model import find_machine
 from tests.helpers.traces import Line, fork, perf_script, read, switch, waking
 
@@ -345,8 +348,11 @@ def test_a_process_number_that_is_used_again_has_another_name_and_priority() -> 
     assert [task.name for task in inferred(lines, Choice(("second",))).tasks] == ["second"]
 
 
-def test_a_timer_that_was_late_is_told() -> None:
-    """A period of 1 ms, of which the work of one turn takes 2.5: two points pass meanwhile."""
+def test_timers_that_were_late_are_asked_for_in_between() -> None:
+    """A period of 1 ms, of which the work of one turn takes 2.5: two points pass meanwhile.
+
+    On a machine where all goes three times as fast each would be waited for.
+    """
     lines = [switch(0, 0, IDLE, "R", A)]
     at, turn = 0, 0
     while turn < 40:
@@ -361,6 +367,11 @@ def test_a_timer_that_was_late_is_told() -> None:
     lines.append(switch(at + 1000, 0, A, "S", IDLE))
     made = infer(read(lines), Choice(), "x")
     assert [note for note in made.recorded["notes"] if note.startswith("2 times a periodic timer")]
+    [task] = made.tasks
+    assert task.words.count("t1000000") == 40
+    fast = [(letter, ns // 3 if not letter else ns) for letter, ns in task.steps()]
+    run = IdealRun(replace(made, tasks=[replace(task, words=join_words(fast))]))
+    assert run.ns // MS == at // MS
 
 
 def test_times_count_from_the_first_work() -> None:

@@ -1,4 +1,4 @@
-"""Two tasks that take turns: also where a trace shows only some of their waits and wakes."""
+"""Tasks that take turns: also where a trace shows only some of their waits and wakes."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from schedlab.lab.recording.inference import infer
 from schedlab.lab.recording.workload import RecordedWorkload
 from tests.helpers.traces import Line, futex, futex_done, read, switch, waking
 
-IDLE, A, B = ("swapper/0", 0), ("t1", 10), ("t2", 11)
+IDLE, A, B, C = ("swapper/0", 0), ("t1", 10), ("t2", 11), ("t3", 12)
 ROUNDS = 40
 LONG = 20_000
 """ns of a turn of both, on one CPU."""
@@ -63,6 +63,27 @@ def test_turns_stay_turns_though_some_leave_no_wait(hidden: int, calls: bool) ->
     assert run.ns >= 0.9 * made.work()
     told = [note for note in made.recorded["notes"] if "left nothing in the trace" in note]
     assert [note.split()[0] for note in told] == ([str(hidden)] if hidden else [])
+
+
+def ring(hidden: int) -> list[Line]:
+    """Three on one CPU: of `hidden` rounds, C has done its part before A comes to its wait."""
+    lines = [switch(0, 0, IDLE, "R", A)]
+    for number in range(ROUNDS):
+        at, unseen = LONG * number, number % 2 == 0 and number < 2 * hidden
+        lines += [waking(at + 8_000, 0, A, B), switch(at + 9_000, 0, A, "SR"[unseen], B)]
+        lines += [waking(at + 13_000, 0, B, C), switch(at + 14_000, 0, B, "S", C)]
+        lines += [] if unseen else [waking(at + 19_000, 0, C, A)]
+        lines.append(switch(at + 20_000, 0, C, "S", A))
+    return [*lines, switch(LONG * ROUNDS + 5_000, 0, A, "X", IDLE)]
+
+
+@pytest.mark.parametrize("hidden", [0, 10])
+def test_three_that_take_turns_keep_them(hidden: int) -> None:
+    made = made_of(ring(hidden))
+    words = {task.name: task.words.split() for task in made.tasks}
+    assert words["t1"].count("w") == ROUNDS == words["t3"].count(">10")
+    run = IdealRun(made)
+    assert not made.items and not list(run.stuck()) and run.ns >= 0.85 * made.work()
 
 
 def test_two_tasks_that_both_run_take_no_turns() -> None:
