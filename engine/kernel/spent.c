@@ -4,7 +4,6 @@
  * groups.
  */
 #include "shim.h"
-#include "wakeup.h"
 
 bool shim_has_limits;
 
@@ -18,11 +17,24 @@ static bool throttled(struct task_struct *p, int cpu)
 	return shim_has_limits && p->sched_class == &fair_sched_class && SHIM_IS_THROTTLED(p, cpu);
 }
 
-/* As idle_cpu(), but without a look that costs. */
+/*
+ * As idle_cpu(), but without a look that costs.  sched_ext counts a task in its last CPU's nr_running
+ * while it waits in a queue from which any CPU may take it: that one has no work for it.
+ */
+static bool has_work(struct rq *rq)
+{
+#ifdef CONFIG_SCHED_CLASS_EXT
+	return rq->nr_running > rq->scx.nr_running || rq->scx.local_dsq.nr || rq->ttwu_pending;
+#else
+	return rq->nr_running || rq->ttwu_pending;
+#endif
+}
+
 static void look_idle(struct rq *rq)
 {
-	hw_cpu_idles(cpu_of(rq), rq->curr == rq->idle,
-		     shim_looks_idle(rq) && cpumask_test_cpu(cpu_of(rq), cpu_active_mask));
+	bool idles = rq->curr == rq->idle;
+
+	hw_cpu_idles(cpu_of(rq), idles, idles && !has_work(rq) && cpumask_test_cpu(cpu_of(rq), cpu_active_mask));
 }
 
 static void look_throttled(struct rq *rq)

@@ -58,7 +58,7 @@ BUSY: Json = {
     ],
     "workloads": [
         {"kind": "hackbench", "groups": 1, "loops": 20},
-        {"kind": "unixbench", "test": "spawn", "copies": 2, "duration": "80ms"},
+        {"kind": "unixbench", "test": "spawn", "copies": 2, "duration": "120ms"},
     ],
     "core_sched": {"workloads": "process"},
     "actions": [{"at": "5ms", "offline": 3}, {"at": "40ms", "online": 3}],

@@ -76,7 +76,7 @@ def test_processes_and_threads_come_and_go(cids: Simulator) -> None:
 
 def test_the_mask_costs_where_many_cpus_change_it(tmp_path: Path) -> None:
     """In 6.12 a thread that comes back to a CPU takes its id out of the mask again."""
-    shape = {"groups": 3, "fds": 10, "loops": 100, "threads": True, "pipe": True}
+    shape = {"groups": 8, "fds": 10, "loops": 300, "threads": True, "pipe": True}
     end = {"when": "workloads_done", "max_simulated": "100s"}
     case: Json = {"duration": "100s", "workloads": [{"kind": "hackbench", **shape}], "end": end}
     plain, with_it = (

@@ -30,9 +30,8 @@ s32 BPF_STRUCT_OPS(faulty_select_cpu, struct task_struct *p, s32 prev_cpu, u64 w
 void BPF_STRUCT_OPS(faulty_enqueue, struct task_struct *p, u64 enq_flags)
 {
     bool others = fault == LATE_LAST && p->comm[0] != 'l';
-    u64 queue = p->nr_cpus_allowed == 1 ? SCX_DSQ_LOCAL : others ? SCX_DSQ_GLOBAL : QUEUE;
 
-    scx_bpf_dispatch(p, queue, SCX_SLICE_DFL, enq_flags);
+    scx_bpf_dispatch(p, others ? SCX_DSQ_GLOBAL : QUEUE, SCX_SLICE_DFL, enq_flags);
 }
 
 void BPF_STRUCT_OPS(faulty_dispatch, s32 cpu, struct task_struct *prev)
