@@ -355,6 +355,12 @@ def test_csv(tmp_path: Path, result: Result) -> None:
             assert known[case.label, metric.name] == (metric.unit, metric.better)
 
 
+def as_csv_tells(result: Result) -> Result:
+    """The same failures, without their reasons."""
+    why = {"ok": "", "failed": "a CSV does not say why"}
+    return replace(result, records=[replace(r, error=why[r.status]) for r in result.records])
+
+
 @pytest.mark.parametrize("shape", ["json", "html", "markdown", "csv"])
 @FEW
 @given(result=results_of_boots())
@@ -363,6 +369,7 @@ def test_a_result_of_several_boots(tmp_path: Path, shape: str, result: Result) -
         seen = [r.key for r in result.records if r.metrics]
         assume(len({key.variant for key in seen}) == len(result.plan.variant))
         assume(len({key.case for key in seen}) == len(result.cases))
+        result = as_csv_tells(result)
     there, back = there_and_back(result, shape, tmp_path)
     fields = ("status", "metrics", "counters")
     assert runs(back, *fields) == runs(there, *fields)
@@ -461,6 +468,8 @@ def test_the_intel_table_comes_back(tmp_path: Path, result: Result) -> None:
 def test_tiny_huge_and_equal_figures_of_runs(tmp_path: Path, shape: str, result: Result) -> None:
     seen = {r.key.variant for r in result.records if r.metrics}
     assume(shape != "csv" or len(seen) == len(result.plan.variant))
+    if shape == "csv":
+        result = as_csv_tells(result)
     there, back = there_and_back(result, shape, tmp_path)
     assert in_print(back) == in_print(there)
     if back.design == there.design and back.plan.judging == there.plan.judging:
