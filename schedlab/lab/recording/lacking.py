@@ -29,6 +29,6 @@ def lacking(events: Events, lost: int, interrupts: bool) -> list[str]:
     if np.all(events.context == Context.UNKNOWN) and not interrupts:
         notes.append(
             "Neither flags nor interrupts are recorded: a wake by an interrupt counts as one by"
-            " the task that was interrupted."
+            " the task that was interrupted, one on an idle CPU as a timer's."
         )
     return notes

@@ -95,13 +95,13 @@ def _judge(work: Worked, waits: Waits) -> None:
         (context == Context.SOFTIRQ) & soft_timer
     )
     by_softirq = (context == Context.SOFTIRQ) & ((vector == _VECTOR_NET_RX) | (vector < 0))
-    by_task = ((context == Context.TASK) | by_softirq) & other
-    unknown = (context == Context.UNKNOWN) & (piece < 0)
+    unknown = context == Context.UNKNOWN
+    by_task = ((context == Context.TASK) | unknown | by_softirq) & other
     disk = waits.disk[seen] == 1
     order = list(CAUSES)
     cause = np.full(len(waits.task), order.index(UNSEEN))
     cause[seen] = np.select(
-        [by_task, by_timer | unknown, disk],
+        [by_task, by_timer | (unknown & (piece < 0)), disk],
         [order.index(TASK), order.index(TIMER), order.index(ANSWER)],
         order.index(OUTSIDE),
     )

@@ -1,5 +1,6 @@
 """From traces written by hand to the words of their tasks."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,7 @@ from schedlab.lab.recording.inference import TIMER_SLACK, grid_period, infer
 from schedlab.lab.recording.pace import Speeds, speeds
 from schedlab.lab.recording.workload import RecordedWorkload, join_words
 from schedlab.machine.model import find_machine
-from tests.helpers.traces import Line, fork, perf_script, read, switch, waking
+from tests.helpers.traces import Line, fork, ftrace, perf_script, read, switch, waking
 
 IDLE, A, B, C = ("swapper/0", 0), ("a", 10), ("b", 11), ("kworker/0:1", 12)
 MS = 1_000_000
@@ -28,18 +29,20 @@ def inferred(lines: list[Line], choice: Choice | None = None) -> RecordedWorkloa
     return infer(read(lines), choice or Choice(), "x")
 
 
-def test_a_wake_is_an_edge_at_a_point_of_the_wakers_work() -> None:
-    found = words(
-        [
-            switch(0, 0, IDLE, "R", A),
-            switch(0, 1, IDLE, "R", B),
-            switch(3_000, 1, B, "S", IDLE),
-            waking(5_000, 0, A, B),
-            switch(6_000, 1, IDLE, "R", B),
-            switch(7_000, 0, A, "S", IDLE),
-            switch(9_000, 1, B, "S", IDLE),
-        ]
-    )
+@pytest.mark.parametrize("form", [ftrace, perf_script])
+def test_a_wake_is_an_edge_at_a_point_of_the_wakers_work(form: Callable[[Line], str]) -> None:
+    """With the flags of ftrace, and where neither flags nor interrupts are recorded."""
+    lines = [
+        switch(0, 0, IDLE, "R", A),
+        switch(0, 1, IDLE, "R", B),
+        switch(3_000, 1, B, "S", IDLE),
+        waking(5_000, 0, A, B),
+        switch(6_000, 1, IDLE, "R", B),
+        switch(7_000, 0, A, "S", IDLE),
+        switch(9_000, 1, B, "S", IDLE),
+    ]
+    made = infer(read(lines, form), Choice(), "x")
+    found = {task.key: task.words for task in made.tasks}
     assert found == {"a-10": "5000 >11 2000", "b-11": "3000 w 3000"}
 
 
