@@ -212,6 +212,30 @@ def test_an_output_overwrites_nothing_through_a_link(tmp_path: Path, cli: Cli) -
     assert other.read_text() == "precious"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(("import", "x.gz"), ("import", "x.gz", "--probe", "x.slw.gz"), ("expand", "x.slw.gz")),
+        *(("scale", "x.slw.gz"), ("merge", "y.slw", "x.slw.gz"), ("trim", "x.slw.gz", "--tasks=a")),
+    ],
+)
+@pytest.mark.parametrize("as_link", [True, False])
+def test_no_command_writes_over_what_it_reads(
+    tmp_path: Path, cli: Cli, words: tuple[str, ...], as_link: bool
+) -> None:
+    for name in ("x.gz", "x.slw.gz", "y.slw"):
+        PING.write(tmp_path / name)
+    read = tmp_path / next(word for word in reversed(words) if word.startswith("x"))
+    before = read.read_bytes()
+    output = tmp_path / "other.slw.gz" if as_link else read
+    if as_link:
+        output.hardlink_to(read)
+    given = [str(tmp_path / word) if word[1:2] == "." else word for word in words]
+    status, _, said = cli("workload", *given, "--output", str(output))
+    assert status == 2 and "is read by this command too" in said
+    assert read.read_bytes() == before
+
+
 def test_edits_keep_where_a_workload_is_from() -> None:
     about = {
         **{"source": "x", "seconds": 1.0, "kernel": "6.12", "events": 9, "waited": 3.0},
