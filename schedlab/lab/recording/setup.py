@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from schedlab.base.cpulist import parse_cpulist
+from schedlab.base.cpulist import format_cpulist, parse_cpulist
 from schedlab.base.errors import SchedlabError
 from schedlab.base.system import System
 from schedlab.machine.here import describe
@@ -278,15 +278,14 @@ def read_setup(document: Any) -> Setup | None:
     try:
         if document.get("version", _VERSION) != _VERSION:
             return None
-        tasks = {int(pid): _read_task(task) for pid, task in document["tasks"].items()}
-        for task in tasks.values():
-            parse_cpulist(task.cpus)
+        online = format_cpulist(parse_cpulist(str(document["cpus"])))
+        tasks = {int(pid): _read_task(task, online) for pid, task in document["tasks"].items()}
         roots = [int(pid) for pid in document["roots"]]
         words = str(document["restricted_to"])
         described, came = document.get("machine"), document.get("came")
         machine = None if described is None else Machine.model_validate(described)
         return Setup(
-            *(str(document["kernel"]), str(document["cpus"]), tasks, roots, words, machine),
+            *(str(document["kernel"]), online, tasks, roots, words, machine),
             descriptors_before=_long(document.get("descriptors_before", {})),
             descriptors_after=_long(document.get("descriptors_after", {})),
             peers={int(one): int(two) for one, two in document.get("peers", {}).items()},
@@ -297,15 +296,21 @@ def read_setup(document: Any) -> Setup | None:
             inherited=tuple(int(fd) for fd in document.get("inherited", ())),
             came=None if came is None else [int(pid) for pid in came],
         )
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
         return None
 
 
-def _read_task(task: Mapping[str, Any]) -> TaskSetup:
+def _read_task(task: Mapping[str, Any], online: str) -> TaskSetup:
+    """Return what is set for a task; of its CPUs, which a kernel may allow for later, those online.
+
+    Both lists are written in one way, so that they can be compared.
+    """
     clamp = task["uclamp"]
+    allowed = parse_cpulist(str(task["cpus"]))
+    there = set(parse_cpulist(online))
     return TaskSetup(
         process=int(task["process"]),
-        cpus=str(task["cpus"]),
+        cpus=format_cpulist(there.intersection(allowed)) or online or format_cpulist(allowed),
         nice=int(task["nice"]),
         policy=int(task["policy"]),
         priority=int(task["priority"]),

@@ -384,10 +384,31 @@ def test_a_process_number_of_a_command_that_a_stranger_gets_stays_out(tmp_path: 
 
 
 @pytest.mark.parametrize(
+    ("online", "allowed", "settings"),
+    [
+        ("0", "0-0", None),
+        ("0-1", "0-127", None),
+        ("0-1", "0,1", None),
+        ("0-1,4", "1-3", [1]),
+        ("0-1", "6", None),
+    ],
+)
+def test_a_task_is_pinned_if_it_may_not_run_on_all_that_is_online(
+    tmp_path: Path, online: str, allowed: str, settings: list[int] | None
+) -> None:
+    """However its list is written, and whatever CPUs it has that are not there."""
+    made = imported(tmp_path, Setup("6.12", online, {10: TaskSetup(10, allowed)}), LINES)
+    assert next(task for task in made.tasks if task.id == 10).settings.get("cpus") == settings
+
+
+@pytest.mark.parametrize(
     "wrong",
     [
         "[]",
         {"version": 99, "tasks": {}, "roots": [], "restricted_to": "", "kernel": "", "cpus": "0"},
+        {"tasks": {}, "roots": [], "restricted_to": "", "kernel": "", "cpus": "0-99999999"},
+        '{"tasks": {"1": {"process": 1, "cpus": "0", "nice": 1e400, "uclamp": null}}, "roots": [],'
+        ' "restricted_to": "", "kernel": "", "cpus": "0"}',
     ],
 )
 def test_a_damaged_head_is_told(tmp_path: Path, wrong: object) -> None:
