@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable
 
 from schedlab.lab.recording.choice import kernels_part
@@ -34,6 +35,9 @@ _NAMES = re.compile(rb"comm=|filename=|name=")
 _ADDRESSES = re.compile(rb" saddr=.* daddrv6=\S*")
 _PLAIN = re.compile(rb"[uH\d:]*")
 """What a kernel's name may end in and tell nothing: CPUs and numbers, as in `kworker/u8:3`."""
+_NUMBER = re.compile(rb"\d+")
+_LETTERS = bytes.maketrans(b"0123456789", b"ghijklmnop")
+"""For digits, which would count as the numbers of a name."""
 _CALL = re.compile(rb'^.*sys_enter_.*".*$', re.MULTILINE)
 _DATA = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|$)')
 
@@ -49,19 +53,29 @@ def anonymous(key: bytes) -> Callable[[bytes], bytes]:
     """Return what replaces the names in whole lines of `perf script`.
 
     Of the kernel's own tasks, and of those that are called as they are, the beginning stays: it
-    tells what they are. Without the key, which nobody keeps, a name cannot even be
+    tells what they are. Names that differ by numbers alone, as those of a pool's tasks, become one
+    word with numbers in the order in which they come. Without the key, which nobody keeps, a name cannot even be
     guessed and compared. Lines and texts that are not as expected are left out: they may hold a
     name somewhere else.
     """
     known: dict[bytes, bytes] = {}
+    numbered: Counter[bytes] = Counter()
 
     def hidden(name: bytes) -> bytes:
         if name not in known:
             kept = kernels_part(name.decode(errors="replace")).encode()
             rest = name[len(kept) :]
-            digest = hashlib.blake2b(rest, key=key, digest_size=5).hexdigest()
-            known[name] = name if _PLAIN.fullmatch(rest) else kept + f"t{digest}".encode()
+            known[name] = name if _PLAIN.fullmatch(rest) else kept + word_of(rest)
         return known[name]
+
+    def word_of(name: bytes) -> bytes:
+        alike, numbers = _NUMBER.subn(b"*", name)
+        digest = hashlib.blake2b(alike, key=key, digest_size=5).hexdigest().encode()
+        word = b"t" + digest.translate(_LETTERS)
+        if not numbers:
+            return word
+        numbered[word] += 1
+        return word + str(numbered[word] - 1).encode()
 
     def text_of(event: bytes, text: bytes) -> bytes:
         pattern = _TEXTS.get(event)

@@ -32,6 +32,7 @@ from schedlab.lab.recording.setup import (
     look_at_machine,
     read_setup,
 )
+from schedlab.lab.recording.showing import group_of
 from schedlab.lab.recording.workload import RecordedWorkload
 from schedlab.settings.journal import left_behind
 from schedlab.settings.scratch import LOADED
@@ -244,6 +245,19 @@ def test_names_are_replaced_everywhere_but_the_kernels(host: LocalSystem, tmp_pa
     hide, again = anonymous(b"1"), anonymous(b"2")
     line = perf_script(LINES[0]).encode()
     assert hide(line) == hide(line) != again(line)
+
+
+def test_names_of_one_pool_stay_alike_without_their_numbers() -> None:
+    """Customers' numbers become others, in the order in which they come; two words differ."""
+    hide = anonymous(b"1")
+    names = ["shop4711", "shop12", "shop4711", "till1", "shop", "shop-12/7", "shop-13/7"]
+    texts = [perf_script(switch(0, 0, (name, 9), "R", IDLE)).encode() for name in names]
+    found = [line.split()[0].decode() for line in map(hide, texts)]
+    assert found[0] == found[2] and not re.search("4711|12|13|shop|till", " ".join(found))
+    assert len(set(found)) == 6
+    groups = [group_of(name) for name in found]
+    assert groups[0] == groups[1] and groups[5] == groups[6]
+    assert len({groups[0], groups[3], groups[4], groups[5]}) == 4
 
 
 NASTY = [
