@@ -55,8 +55,8 @@ def anonymous(key: bytes) -> Callable[[bytes], bytes]:
     Of the kernel's own tasks, and of those that are called as they are, the beginning stays: it
     tells what they are. Names that differ by numbers alone, as those of a pool's tasks, become one
     word with numbers in the order in which they come. Without the key, which nobody keeps, a name
-    cannot even be guessed and compared. Lines and texts that are not as expected are left out: they may hold a
-    name somewhere else.
+    cannot even be guessed and compared. Lines and texts that are not as expected are left out: they
+    may hold a name somewhere else.
     """
     known: dict[bytes, bytes] = {}
     numbered: Counter[bytes] = Counter()
