@@ -8,17 +8,18 @@ from fnmatch import fnmatch
 import numpy as np
 
 from schedlab.lab.recording.events import Events, Flags
-from schedlab.lab.recording.families import family_of
+from schedlab.lab.recording.families import family_of, of_kernel
 from schedlab.lab.recording.pace import Speeds
 from schedlab.lab.recording.pieces import Lives
+from schedlab.lab.recording.showing import group_of
 
 _KERNEL = re.compile(
     r"(swapper|kworker|ksoftirqd|migration|rcu|rcuop|rcuog|rcub|rcuc|cpuhp|irq|idle_inject|jbd2|"
     r"kcompactd|kswapd|scsi_eh|xfs|nvme|watchdog)[/_\d]|"
     r"(kthreadd|khugepaged|kdevtmpfs|kauditd|khungtaskd|oom_reaper|ksmd|kblockd|rcu_\w+|init|daemon)$"
 )
-"""Tasks of the kernel itself, which does in every run what they do; `daemon` is what the simulator
-runs on a machine beside the load."""
+"""Tasks of the kernel itself, which does in every run what they do, where nothing but the name is
+known; `daemon` is what the simulator runs on a machine beside the load."""
 _TOOLS = re.compile(r"(perf|trace-cmd|schedlab)$")
 
 
@@ -34,11 +35,11 @@ class Choice:
     as_written: bool = False
     """Each wake and wait for itself, of what is known to be made of such words."""
 
-    def takes(self, name: str) -> bool:
-        """Return whether a task of that name is taken."""
+    def takes(self, name: str, kernel: bool | None) -> bool:
+        """Return whether a task of that name is taken; `kernel`: whether it is the kernel's own."""
         if self.patterns:
             return any(fnmatch(name, pattern) for pattern in self.patterns)
-        return not is_kernels(name) and not _TOOLS.match(name)
+        return not (is_kernels(name) if kernel is None else kernel) and not _TOOLS.match(name)
 
 
 def is_kernels(name: str) -> bool:
@@ -53,8 +54,18 @@ def kernels_part(name: str) -> str:
 
 
 def chosen_tasks(events: Events, lives: Lives, choice: Choice) -> Flags:
-    """Return which tasks are taken: by their names, and by what was asked as it was recorded."""
-    taken = np.array([choice.takes(name) for name, _ in lives.known(events)], bool)
+    """Return which tasks are taken: what they are, and what was asked as it was recorded."""
+    known = of_kernel(events, lives, is_kernels)
+    both = zip(lives.key.tolist(), lives.known(events), strict=True)
+    taken = np.array([choice.takes(name, known.get(key)) for key, (name, _) in both], bool)
     if not events.setup or not events.setup.roots:
         return taken
     return taken & family_of(events, lives, events.setup.roots)
+
+
+def left_by_name(events: Events, lives: Lives, choice: Choice) -> list[str]:
+    """Return tasks that are left out for their names alone, those alike but for numbers as one."""
+    known = of_kernel(events, lives, is_kernels)
+    both = zip(lives.key.tolist(), lives.known(events), strict=True)
+    names = [] if choice.patterns else [name for key, (name, _) in both if key not in known]
+    return sorted({group_of(name) for name in names if is_kernels(name)})

@@ -3,13 +3,15 @@
 A process number may be used again; a task begins with what was set for the task that forked it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from schedlab.lab.recording.events import Events, Flags, Kind
 from schedlab.lab.recording.pieces import Lives
 from schedlab.lab.recording.setup import Setup, TaskSetup
+
+_KTHREADD, _KTHREADD_PID = "kthreadd", 2
 
 
 def settings_of(events: Events, lives: Lives) -> list[TaskSetup | None]:
@@ -32,6 +34,35 @@ def family_of(events: Events, lives: Lives, roots: Sequence[int]) -> Flags:
         if parent in family:
             family.add(child)
     return np.isin(lives.key, np.array(sorted(family), np.int64))
+
+
+def of_kernel(events: Events, lives: Lives, by_name: Callable[[str], bool]) -> dict[int, bool]:
+    """Return of each life of which it is known whether it is a thread of the kernel's own.
+
+    A host says so of each task. Of others it is known by who forked them: programs fork programs,
+    and kthreadd threads of the kernel's own. What such a thread forks may be either.
+
+    Args:
+        events: the trace.
+        lives: the lives of its process numbers.
+        by_name: whether a name is that of such a thread, of those of which nothing else is known.
+    """
+    setup = events.setup
+    known: dict[int, bool] = {}
+    if setup:
+        known = {
+            _seen_life(setup, lives, pid): own.kernel
+            for pid, own in setup.tasks.items()
+            if own.kernel is not None
+        }
+        known |= {_seen_life(setup, lives, pid): False for pid in setup.command}
+    for parent, child in _forks(events, lives):
+        name, _ = events.known(*lives.number_of(parent))
+        if parent == lives.first(_KTHREADD_PID) and name == _KTHREADD:
+            known.setdefault(child, True)
+        elif not known.get(parent, by_name(name)):
+            known.setdefault(child, False)
+    return known
 
 
 def unseen_changes(events: Events, lives: Lives, taken: Flags) -> int:

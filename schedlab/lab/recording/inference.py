@@ -24,7 +24,7 @@ from schedlab.lab.recording.causes import (
     TASK,
     TIMER,
 )
-from schedlab.lab.recording.choice import Choice
+from schedlab.lab.recording.choice import Choice, left_by_name
 from schedlab.lab.recording.closure import without_costs
 from schedlab.lab.recording.descriptors import descriptor_notes
 from schedlab.lab.recording.endless import split_items, unsafe
@@ -64,6 +64,8 @@ from schedlab.lab.recording.workload import (
 TIMER_SLACK = 50_000
 """ns by which the kernel lets a timer of a task that is not real-time end late (prctl(2),
 PR_SET_TIMERSLACK): a replay's sleep gets it again."""
+_MOST_NAMES = 12
+"""In a note."""
 _FEWEST_OF_GRID = 8
 _FEWEST_TO_COME_BACK = 20
 _LEAST_ADDED_UP = 0.87
@@ -99,6 +101,8 @@ class Inference:
         self.events = events
         self.pieces = self.work.pieces
         self.taken = self.work.taken
+        self.left = left_by_name(events, self.pieces.lives, choice)
+        """Names of tasks that are left out for these alone."""
         self.costs, self.as_written = choice.costs, choice.as_written
         own = self.pieces.since[self.taken[self.pieces.task]]
         self.start = int(own.min(initial=int(events.ns[-1])))
@@ -392,6 +396,12 @@ class Inference:
                 f"{self.late:,} times a periodic timer was due while its task still worked or"
                 " waited for a CPU. A trace does not show when the task asked for it; the replay"
                 " does so after equal parts of the work it did meanwhile."
+            )
+        if self.left:
+            more = f" and {len(self.left) - _MOST_NAMES} more" if self.left[_MOST_NAMES:] else ""
+            notes.append(
+                f"Left out by their names alone, as the system's own (numbers are stars):"
+                f" {', '.join(self.left[:_MOST_NAMES])}{more}. `--tasks` takes tasks by name."
             )
         notes += lacking(self.events, self.pieces.lost, self.work.inside.known)
         if -1 in self.work.priorities:

@@ -140,9 +140,12 @@ class Lives:
 
     def known(self, events: Events) -> list[tuple[str, int]]:
         """Return the name and the priority of each task."""
-        number = self._lives & ((1 << _SHIFT) - 1)
-        both = zip(self.pid.tolist(), number.tolist(), strict=True)
-        return [events.known(pid, life) for pid, life in both]
+        return [events.known(*self.number_of(key)) for key in self._lives.tolist()]
+
+    @staticmethod
+    def number_of(key: int) -> tuple[int, int]:
+        """Return the process number of a key, and how many of that number there were before."""
+        return key >> _SHIFT, key & ((1 << _SHIFT) - 1)
 
     def task(self, pid: Numbers, place: Numbers) -> Numbers:
         """Return whose life it is at a place of the trace; -1 where that one never ran."""

@@ -45,6 +45,9 @@ _FLAGS = re.compile(r"flags (\d+)/fdinfo/(\d+):flags:\s*0*([0-7]+)$")
 _UNIX = re.compile(r"unix .*\s(\d+)\s+\S+\s+(\d+)\s*$")
 _TCP = re.compile(r"tcp \S+\s+\d+\s+\d+\s+\S*:(\d+)\s+\S*:(\d+|\*)\s.*\bino:(\d+)")
 _CLOSE_ON_EXEC = 0o2000000
+_KERNELS_THREAD = 0x200000
+"""PF_KTHREAD, of the flags in /proc/PID/stat."""
+_COMMAND = "the command"
 _LONGEST = 60.0
 """Seconds for looking at all tasks."""
 
@@ -63,6 +66,8 @@ class TaskSetup:
     """Of a real-time task."""
     cgroup: str = ""
     uclamp: tuple[int, int] | None = None
+    kernel: bool | None = None
+    """Whether it is a thread of the kernel's own; None: it is not known."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +111,11 @@ class Setup:
     given: TaskSetup | None = None
     """What a command begins with."""
 
+    @property
+    def command(self) -> Sequence[int]:
+        """Return the task of the command whose run was recorded, if one was."""
+        return self.roots if self.restricted_to.startswith(_COMMAND.split()[0]) else ()
+
     def joined(self, later: "Setup") -> "Setup":
         """Return it with the tasks that came meanwhile, and all descriptors that were seen."""
         return replace(
@@ -126,7 +136,7 @@ class Setup:
             first = {root: replace(self.given, process=root)} if self.given else {}
             came = self.came and [pid for pid in self.came if pid != root]
             tasks = {**self.tasks, **first}
-            return replace(self, tasks=tasks, came=came, roots=(root,), restricted_to="the command")
+            return replace(self, tasks=tasks, came=came, roots=(root,), restricted_to=_COMMAND)
         if not cgroup:
             return self
         path = cgroup_path(cgroup)
@@ -270,7 +280,8 @@ def cgroup_path(named: str) -> str:
 def _task(found: _Found, cgroup: str) -> TaskSetup:
     nice, priority, policy = (int(found.stat[at]) for at in (16, 37, 38))
     clamp = (found.uclamp["min"], found.uclamp["max"]) if len(found.uclamp) == 2 else None
-    return TaskSetup(found.process, found.cpus, nice, policy, priority, cgroup, clamp)
+    kernel = bool(int(found.stat[6]) & _KERNELS_THREAD)
+    return TaskSetup(found.process, found.cpus, nice, policy, priority, cgroup, clamp, kernel)
 
 
 def read_setup(document: Any) -> Setup | None:
@@ -316,4 +327,5 @@ def _read_task(task: Mapping[str, Any], online: str) -> TaskSetup:
         priority=int(task["priority"]),
         cgroup=str(task["cgroup"]),
         uclamp=None if clamp is None else (int(clamp[0]), int(clamp[1])),
+        kernel=None if task.get("kernel") is None else bool(task["kernel"]),
     )

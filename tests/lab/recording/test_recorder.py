@@ -203,9 +203,10 @@ def made_cgroup(tmp_path: Path, folder: str = "sys/fs/cgroup") -> None:
 
 @pytest.mark.parametrize("folder", ["sys/fs/cgroup", "sys/fs/cgroup/unified"])
 def test_a_cgroup_has_the_tasks_that_came_before_the_first_event(
-    folder: str, host: LocalSystem, tmp_path: Path
+    folder: str, host: LocalSystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The look before does not know them, and neither does a fork in the trace."""
+    monkeypatch.setattr(recorder, "look", lambda _: Setup("6.12", "0-1", {}))
     made_cgroup(tmp_path, folder)
     tool = tmp_path / "bin/find"
     tool.write_text(f'#!/bin/sh\n[ "$1" = /{folder}/empty ] && echo {A[1]}\n')
@@ -395,6 +396,55 @@ def test_a_process_number_of_a_command_that_a_stranger_gets_stays_out(tmp_path: 
     setup = Setup("6.12", "0-1", {10: TaskSetup(10, "0-1")}, [10], came=[])
     made = imported(tmp_path, setup, lines)
     assert {task.name for task in made.tasks} == {"a", "web_server"}
+
+
+KTHREADD, KERNELS = ("kthreadd", 2), ("nf_flow", 13)
+"""The latter is a thread of the kernel's own of which the name does not tell."""
+LIKE_KERNELS = [
+    *(switch(0, 0, IDLE, "R", A), switch(0, 1, IDLE, "R", KTHREADD)),
+    *(fork(500, 0, A, ("daemon", 14)), fork(600, 1, KTHREADD, ("threaded", 15))),
+    switch(1_000, 1, KTHREADD, "S", KERNELS),
+    *(switch(2_000, 0, A, "S", ("daemon", 14)), switch(3_000, 0, ("daemon", 14), "S", C)),
+    *(switch(4_000, 0, C, "S", ("threaded", 15)), switch(5_000, 0, ("threaded", 15), "S", IDLE)),
+    switch(5_000, 1, KERNELS, "S", ("irq/9-x", 16)),
+    switch(6_000, 1, ("irq/9-x", 16), "S", IDLE),
+]
+LEFT_BY_NAME = "Left out by their names alone"
+
+
+def test_threads_of_the_kernel_are_those_that_a_host_says_are(tmp_path: Path) -> None:
+    known = {10: False, 12: False, 13: True}
+    tasks = {pid: TaskSetup(pid, "0-1", kernel=is_kernels) for pid, is_kernels in known.items()}
+    made = imported(tmp_path, Setup("6.12", "0-1", tasks), LIKE_KERNELS)
+    assert {task.name for task in made.tasks} == {"a", "daemon", "kworker_0:1"}
+    notes = [note for note in made.recorded["notes"] if note.startswith(LEFT_BY_NAME)]
+    assert len(notes) == 1 and ": irq/*-x, kthreadd. " in notes[0]
+
+
+def test_what_a_program_starts_is_no_thread_of_the_kernel(tmp_path: Path) -> None:
+    """Without a host's word, names count where it is not seen who forked a task."""
+    path = tmp_path / "x.txt"
+    path.write_text("".join(f"{perf_script(line)}\n" for line in LIKE_KERNELS))
+    made = infer(read_trace(path), Choice(), "x")
+    assert {task.name for task in made.tasks} == {"a", "daemon", "nf_flow"}
+    notes = [note for note in made.recorded["notes"] if note.startswith(LEFT_BY_NAME)]
+    assert len(notes) == 1 and ": irq/*-x, kthreadd, kworker/*:*. " in notes[0]
+
+
+def test_a_command_may_be_called_like_a_thread_of_the_kernel(tmp_path: Path) -> None:
+    """Also of a recording that does not say what each task is."""
+    root = ("kworker/u8:2", 10)
+    lines = [switch(0, 0, IDLE, "R", root), fork(500, 0, root, ("kworker/u8:2", 11)),
+             switch(2_000, 0, root, "S", ("kworker/u8:2", 11)),
+             switch(3_000, 0, ("kworker/u8:2", 11), "S", IDLE)]  # fmt: skip
+    made = imported(tmp_path, setup_of(roots=[10], restricted_to="the command"), lines)
+    assert [task.id for task in made.tasks] == [10, 11]
+
+
+def test_a_look_knows_threads_of_the_kernel() -> None:
+    """None is seen in a container; what this process is, is."""
+    own = look(LocalSystem()).tasks[os.getpid()]
+    assert own.kernel is False
 
 
 @pytest.mark.parametrize(
