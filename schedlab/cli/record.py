@@ -88,19 +88,7 @@ def record(
         echo(f"note: before the start: {line}", err=True)
     if made.printed:
         echo(made.printed)
-    if made.end.status:
-        echo(f"note: the command ended with status {made.end.status}", err=True)
-    if made.lost:
-        echo(
-            f"note: {made.lost:,} events were lost: perf could not keep up; record a shorter"
-            " time, or when the host is less busy",
-            err=True,
-        )
-    if not made.counted:
-        echo(
-            "note: instructions are not counted: perf has no counter of them here"
-            " (perf stat -e instructions true)",
-            err=True,
-        )
+    for line in made.notes():
+        echo(f"note: {line}", err=True)
     size = output.stat().st_size
     echo(f"wrote {output}: {made.lines:,} lines, {size / 1e6:.2f} MB")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from schedlab.base.cpulist import parse_cpulist
-from schedlab.base.errors import HostError, IncompleteRun, writing
+from schedlab.base.errors import HostError, IncompleteRun, UsageError, writing
 from schedlab.base.system import System
 from schedlab.base.system.interrupt import uninterrupted
 from schedlab.base.system.process import TAG, Exit, Launch
@@ -71,6 +71,8 @@ exec sleep "$2"
 _LARGEST_BUFFER, _ALL_BUFFERS, _PART = 64 << 20, 4 << 30, 16
 """bytes of each CPU, of all CPUs, and the part of the memory that they may take. What does not fit
 while perf writes is lost, and counted."""
+_FULL = 1 << 10
+"""KiB: a disk with less space has none for perf, which writes as much as fits."""
 _LOST = re.compile(rb"LOST lost (\d{1,18})|lost (\d{1,18}) events?")
 
 
@@ -105,6 +107,24 @@ class Recorded:
     counted: bool
     """Whether the system has the counters that were asked for."""
 
+    def notes(self) -> Iterator[str]:
+        """Yield what is to be known of how it went."""
+        if self.end.status:
+            yield f"the command ended with status {self.end.status}"
+        if count := self.end.left_behind:
+            what = "a process" if count == 1 else f"{count} processes"
+            yield f"the command left {what} running; killed"
+        if self.lost:
+            yield (
+                f"{self.lost:,} events were lost: perf could not keep up; record a shorter time,"
+                " or when the host is less busy"
+            )
+        if not self.counted:
+            yield (
+                "instructions are not counted: perf has no counter of them here"
+                " (perf stat -e instructions true)"
+            )
+
 
 def record(system: System, asked: Request, folder: Path, output: Path) -> Recorded:
     """Record a system into a gzipped text, as `schedlab workload import` reads it.
@@ -117,7 +137,7 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
 
     Raises:
         HostError: perf or the command is missing, or perf may not do it.
-        IncompleteRun: perf failed.
+        IncompleteRun: perf failed, or its disk is full.
     """
     events = _events(system) if asked.light else whole_events(system)
     if asked.command and system.which(asked.command[0]) is None:
@@ -135,8 +155,17 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
         end = system.execute(launch)
         said = launch.stderr.read_text(errors="replace")
         printed = launch.stdout.read_text(errors="replace").strip()
-        setup = _setup(system, asked, before, said, data)
-        lines, lost = _written(setup, data, (partial, output), asked.anonymous)
+        try:
+            setup = _setup(system, asked, before, said, data)
+            lines, lost = _written(setup, data, (partial, output), asked.anonymous)
+        except (IncompleteRun, UsageError) as error:
+            if _is_full(system, own):
+                raise IncompleteRun(
+                    f"perf's data do not fit onto the disk of {system.place(own)}: {error}\n"
+                    "  Free space there, name a folder of another disk by TMPDIR, or record less"
+                    " (--light, or a shorter time)."
+                ) from error
+            raise
     return Recorded(lines, lost, end, printed, restored, counted)
 
 
@@ -169,6 +198,13 @@ def _setup(system: System, asked: Request, before: Setup, said: str, data: Path)
     inherited = tuple(map(int, listed))
     setup = replace(setup, machine=look_at_machine(system), inherited=inherited)
     return setup.without_names() if asked.anonymous else setup
+
+
+def _is_full(system: System, own: Path) -> bool:
+    """Return whether the disk on which perf's data lie has no space left."""
+    said = system.capture(("sh", "-c", 'df -Pk "$1"', "sh", system.place(own))).stdout.split()
+    free = said[-3:-2]  # before the part that is used, and the place
+    return bool(free) and free[0].isdecimal() and int(free[0]) < _FULL
 
 
 def _written(setup: Setup, data: Path, files: tuple[Path, Path], nameless: bool) -> tuple[int, int]:

@@ -158,6 +158,30 @@ def test_a_killed_recorder_leaves_its_data_to_the_next_lab(
     assert left_behind(host) is None
 
 
+def test_what_a_command_leaves_running_is_killed_and_told(
+    host: LocalSystem, tmp_path: Path
+) -> None:
+    command = ("sh", "-c", "setsid sleep 77 >/dev/null 2>&1 & sleep 0.3")
+    made, _ = recorded(host, Request(1, command), tmp_path)
+    assert "the command left a process running; killed" in made.notes()
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_a_disk_that_is_full_is_named(host: LocalSystem, tmp_path: Path, full: bool) -> None:
+    perf, df = tmp_path / "bin/perf", tmp_path / "bin/df"
+    fails = "echo 'the data size field is 0 which is unexpected' >&2; exit 1"
+    perf.write_text(
+        PERF.format(text="", told=tmp_path / "told").replace("exec cat", f"{{ {fails}; }} #")
+    )
+    df.write_text(f"#!/bin/sh\necho head\necho tmpfs 9999 9000 {0 if full else 999999} 90% /tmp\n")
+    df.chmod(0o755)
+    with pytest.raises((IncompleteRun, UsageError), match="data size field is 0") as told:
+        recorded(host, Request(0.01), tmp_path)
+    words = "do not fit onto the disk of " + str(tmp_path / "folder")
+    assert full == (words in str(told.value)) == ("TMPDIR" in str(told.value))
+    assert not (tmp_path / "x.gz").exists()
+
+
 def test_a_recording_that_fails_leaves_no_file(
     host: LocalSystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
