@@ -391,6 +391,11 @@ class Inference:
                 f"{silent:,} waits of tasks that take turns left nothing in the trace, as the other"
                 " one had done its part before they came to wait; they were put in."
             )
+        if unsure := sum(pair.unsure for pair in shared.turns):
+            notes.append(
+                f"Tasks that wake each other go on before they wait, as where a buffer is between"
+                f" them: {unsure:,} waits that they may have had without a trace were not put in."
+            )
         if self.late:
             notes.append(
                 f"{self.late:,} times a periodic timer was due while its task still worked or"

@@ -5,6 +5,9 @@ woken may run before the other has come to its wait; by the time the other runs 
 come, and it never sleeps. So some of the turns leave no wait, and no wake, in a trace: a replay of
 the others alone would let the tasks run at once. As each task gives once and waits once in every
 turn, what is missing is known: a wait between two gives, and a give between two waits.
+
+A task that fills a buffer of several places wakes and waits likewise, but goes on after a wake: it
+waits only if the buffer is full. So where waits are seen to come later than that, none is put in.
 """
 
 from collections import Counter
@@ -27,6 +30,12 @@ _OTHERS = 0.05
 """Of a task's waits, the part that other tasks than the one before it may end."""
 _AT_ONCE = 0.25
 """Of what the one of two works that works less, the part during which both may run."""
+_GOES_ON = 0.25
+"""Of its work from turn to turn, the part that a task may do between its wake and its wait; with
+room for two, it would be half of it at least."""
+_CALLS = 5_000
+"""ns of work that the end of a call that wakes and the begin of one that waits may take, both being
+traced."""
 _MOST = 8
 """Tasks that take turns with each other."""
 
@@ -38,6 +47,8 @@ class Turns:
     tasks: tuple[int, ...]
     rows: list[Row] = field(default_factory=list)
     """The waits and wakes that the trace does not show."""
+    unsure: int = 0
+    """How many waits would have been put in, if the tasks did not go on after they wake others."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +70,15 @@ class _Side:
 
     gives: list[_Token] = field(default_factory=list)
     waits: list[_Token] = field(default_factory=list)
+    after: int = 0
+    """ns of work between gives and the waits that follow, but for what the call itself may take."""
+    whole: int = 0
+    """And from the waits or gives before to these waits."""
+
+    @property
+    def goes_on(self) -> bool:
+        """Return whether the task may do more than to wait, once it has let the next one go on."""
+        return self.after > _GOES_ON * self.whole
 
     def both(self) -> Iterator[tuple[int, list[_Token]]]:
         """Yield the gives, and then the waits; of one place gives come first."""
@@ -85,7 +105,9 @@ def find_turns(work: Worked, waits: Waits, free: Flags) -> list[Turns]:
         if all(_both_run(work, *pair) <= _AT_ONCE for pair in combinations(tasks, 2)):
             around = zip([tasks[-1], *tasks[:-1]], tasks, after, strict=True)
             sides = [_side(work, waits, own, by, three) for three in around]
-            found.append(Turns(tasks, _unseen(work, tasks, sides)))
+            rows = _unseen(work, tasks, sides)
+            unsure = any(side.goes_on for side in sides)
+            found.append(Turns(tasks, [], len(rows) // 2) if unsure else Turns(tasks, rows))
     return found
 
 
@@ -135,12 +157,17 @@ def _side(
     steps.sort(key=lambda step: step[0].place)
     found = _Side()
     before: tuple[_Token, bool] | None = None
+    earlier = 0
     for token, gives in steps:
         if before and gives and before[1]:
             found.waits.append(_Token(before[0].place, before[0].offset, -1, token.place))
         elif before and not gives and not before[1]:
             found.gives.append(_Token(token.place, token.offset, -1))
+        elif before and not gives:
+            found.after += max(token.offset - before[0].offset - _CALLS, 0)
+            found.whole += token.offset - earlier
         (found.gives if gives else found.waits).append(token)
+        earlier = before[0].offset if before else 0
         before = token, gives
     return found
 

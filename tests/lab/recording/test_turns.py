@@ -98,3 +98,28 @@ def test_two_tasks_that_both_run_take_no_turns() -> None:
         lines.append(switch(at + 16_000, 1, B, "S", IDLE))
     made = made_of([*lines, switch(ROUNDS * LONG, 0, A, "X", IDLE)])
     assert not any("left nothing in the trace" in note for note in made.recorded["notes"])
+
+
+def buffer() -> list[Line]:
+    """Both on one CPU, with room for two: a task works on after its wake, and waits if it must.
+
+    In every second round B takes the CPU as it is woken, so that A finds room and does not wait.
+    """
+    lines, long = [switch(0, 0, IDLE, "R", A)], 10 * LONG
+    for at in range(0, ROUNDS * long, long):
+        lines.append(waking(at + 10_000, 0, A, B))
+        if at // long % 2:
+            lines += [switch(at + 15_000, 0, A, "R", B), switch(at + 100_000, 0, B, "S", A)]
+        else:
+            lines += [switch(at + 100_000, 0, A, "S", B), waking(at + 110_000, 0, B, A)]
+            lines.append(switch(at + 200_000, 0, B, "S", A))
+    return [*lines, switch(ROUNDS * long + 5_000, 0, A, "X", IDLE)]
+
+
+def test_where_a_buffer_is_between_them_no_wait_is_put_in() -> None:
+    made = made_of(buffer())
+    words = {task.name: task.words.split() for task in made.tasks}
+    assert words["t1"].count("w") == ROUNDS / 2 and words["t2"].count("w") == ROUNDS
+    assert not made.items and IdealRun(made).ns < 0.8 * made.work()
+    notes = " ".join(made.recorded["notes"])
+    assert "left nothing in the trace" not in notes and f"{ROUNDS // 2 - 1} waits" in notes
