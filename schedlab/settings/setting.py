@@ -178,6 +178,9 @@ class Setting(ABC, Generic[Its]):
     def check(self, value: Its) -> None:
         """Refuse a value that contradicts itself; ValueError says why."""
 
+    def check_in(self, place: str, value: Its) -> None:
+        """Refuse a value that means nothing in a place where others do; ValueError says why."""
+
     def knobs(self, system: System, value: Its) -> Iterable[tuple[Knob, str]]:
         """Return the knobs it turns on a host, in the order they are written, with their values.
 

@@ -122,6 +122,16 @@ def test_it_is_refused_where_it_would_do_nothing(kind: Setting[Any], target: str
         assert PLACES[other][1] in said
 
 
+@pytest.mark.parametrize("target", ["host", "ssh:far", "vm:7.3"])
+def test_a_schedulers_path_is_for_the_simulator(target: str) -> None:
+    asked = Variant(name="v", scx="s/vt.bpf.c")
+    with pytest.raises(UsageError) as refused:
+        find_target(target, None, [asked])
+    assert "variant v: scx=s/vt.bpf.c: a source's path is for the" in str(refused.value)
+    check_place(asked, "sim")
+    check_place(Variant(name="v", scx="simple"), kind_of(target).place)
+
+
 @every_kind
 def test_each_place_where_it_means_nothing_has_a_reason(kind: Setting[Any]) -> None:
     assert set(kind.elsewhere) == set(PLACES) - kind.where

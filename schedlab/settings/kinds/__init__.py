@@ -41,6 +41,11 @@ def check_place(variant: Any, place: str) -> None:
                 f"variant {variant.name}: {kind.name} has no meaning on {PLACES[place][0]}:"
                 f" {kind.elsewhere[place]}.\n  It is for {where}. Here there are: {here}."
             )
+        if value := kind.of(variant):
+            try:
+                kind.check_in(place, value)
+            except ValueError as error:
+                raise UsageError(f"variant {variant.name}: {error}") from None
 
 
 def given(variant: Any) -> Iterator[Simulated]:

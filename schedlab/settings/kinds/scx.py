@@ -10,6 +10,7 @@ from schedlab.base.system import System
 from schedlab.settings.companion import Companion
 from schedlab.settings.knob import Knob
 from schedlab.settings.setting import (
+    PLACES,
     Around,
     Simulated,
     TableSetting,
@@ -23,6 +24,8 @@ _STATE = "/sys/kernel/sched_ext/state"
 _NONE = "disabled"
 _SOURCE = ".bpf.c"
 _NAME = re.compile(r"\w+")
+_BY_PROGRAM = ("host", "vm")
+"""The places where a scheduler's own program loads it."""
 _READY_SECONDS = 120.0
 """scx_pair makes 4096 maps before it begins: in an emulated guest, more than ten seconds."""
 
@@ -68,6 +71,15 @@ class Scx(WordSetting):
                 f"scx: '{value}' is neither a scheduler's name nor the path of a source (x.bpf.c)"
             )
 
+    def check_in(self, place: str, value: str | None) -> None:
+        """Refuse a path where a program loads the scheduler."""
+        if value and is_source(value) and place in _BY_PROGRAM:
+            raise ValueError(
+                f"scx={value}: a source's path is for the simulator alone: on {PLACES[place][0]} a"
+                " scheduler's own program loads it. Name it (scx=NAME starts `scx_NAME`), or start"
+                " that with `companion`."
+            )
+
     def knobs(self, system: System, value: str | None) -> Iterable[tuple[Knob, str]]:
         """Return nothing: its program loads it; refuse what has no sched_ext, or it in use.
 
@@ -76,11 +88,6 @@ class Scx(WordSetting):
         """
         if not value:
             return ()
-        if is_source(value):
-            raise KnobError(
-                f"scx={value}: its own program loads a scheduler there: name it (scx=NAME starts"
-                " `scx_NAME`), or start it with `companion`."
-            )
         if not system.exists(_STATE):
             raise KnobError(
                 f"scx={value}: this kernel has no sched_ext: {_STATE} is missing; it takes Linux"
@@ -129,4 +136,4 @@ class OfScheduler(TableSetting):
 
 def by_program(how: str) -> dict[str, str]:
     """Return why such a table means nothing where the scheduler's own program loads it."""
-    return because(f"its own program loads it there; {how}", "host", "vm")
+    return because(f"its own program loads it there; {how}", *_BY_PROGRAM)
