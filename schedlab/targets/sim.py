@@ -47,6 +47,7 @@ from schedlab.targets.simulated import outcome
 from schedlab.targets.simulated.scenario import (
     COLD,
     autogroups_do_nothing,
+    check_groups,
     read_back,
     scenario,
     settings,
@@ -165,6 +166,8 @@ class SimTarget:
         check_names(counters, simulated=True)
         for variant in variants:
             settings(variant)
+            for model in models.values():
+                check_groups(model, variant)
         machine = self._checked()
         builder = self._builder()
         recipes = kernels_of(variants, builder.shelf)

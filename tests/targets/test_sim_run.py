@@ -523,6 +523,28 @@ def test_a_tunable_that_no_source_names_is_refused_before_anything_is_built(
     assert "variant x: scx-tunable owner: mine.bpf.c has no variable of that name." in errors
 
 
+def test_a_sub_scheduler_without_its_group_is_refused_before_anything_is_built(
+    lab: FakeLab, tmp_path: Path
+) -> None:
+    (lab.tree / "kernel/sched/ext.c").write_text("int ext;\n")
+    assert lab.call("kernel", "add", "--tree", lab.tree, "--name", "with-ext")[0] == 0
+    source = tmp_path / "mine.bpf.c"
+    source.write_text("int own;\n")
+    arguments = ("--kernel", "with-ext", *BENCHMARK, "--variant", "base")
+    below = f"scx={source}; scx-sub bench={source}"
+    for group, more in (("", ""), ("; cgroup benches", ""), ("; cgroup other/bench", "--dry-run")):
+        variant = ("--variant", f"x: {below}{group}", *more.split())
+        status, _, errors = run(lab, tmp_path / "out", *arguments, *variant)
+        assert status == 2
+        assert (
+            "variant x: scx-sub bench: no run has this group; `cgroup bench` is missing." in errors
+        )
+    for group in ("bench", "bench/below"):
+        variant = ("--variant", f"x: {below}; cgroup {group}", "--dry-run")
+        status, _, errors = run(lab, tmp_path / "out", *arguments, *variant)
+        assert status == 0, errors
+
+
 def test_schedulers_of_the_scx_project_are_named_as_the_kernels(
     lab: FakeLab, tmp_path: Path
 ) -> None:

@@ -1,11 +1,14 @@
 """Scenarios: a model's workload under a variant's settings, on a machine up for a while."""
 
 from collections.abc import Mapping
-from typing import Any
+from pathlib import PurePosixPath
+from typing import Any, cast
 
 from schedlab.base.errors import IncompleteRun, UsageError
 from schedlab.benchmarks.model import Model
 from schedlab.settings.kinds import check_place, given
+from schedlab.settings.kinds.cgroup import CGROUPS, folder_of
+from schedlab.settings.kinds.scx_sub import ScxSub
 from schedlab.settings.variant import Variant
 
 SETTLE = "600ms"
@@ -42,6 +45,24 @@ def settings(variant: Variant) -> dict[str, dict[str, Any]]:
             raise UsageError(f"variant {variant.name}: {each.key} is set twice.")
         table[each.key] = each.value
     return tables
+
+
+def check_groups(model: Model, variant: Variant) -> None:
+    """Refuse a variant with a sub-scheduler of a group that no run of a model has.
+
+    Raises:
+        UsageError: it has one.
+    """
+    listed = cast("list[Mapping[str, str]]", model.beside.get("groups", []))
+    there = {each["path"] for each in listed}
+    if folder := folder_of(variant).removeprefix(CGROUPS):
+        there |= {folder, *map(str, PurePosixPath(folder).parents)}
+    for group in ScxSub.of(variant):
+        if f"/{group}" not in there:
+            raise UsageError(
+                f"variant {variant.name}: scx-sub {group}: no run has this group;"
+                f" `cgroup {group}` is missing."
+            )
 
 
 def autogroups_do_nothing(variant: Variant, session: str | None) -> str:
@@ -85,6 +106,7 @@ def scenario(
     `picture` has the result tell what each CPU did when.
     """
     own = settings(variant)
+    check_groups(model, variant)
     return {
         "duration": LONGEST,
         **({} if warm_up == COLD else {"warmup": warm_up}),
