@@ -14,9 +14,13 @@ from schedlab.base.errors import Interrupted, SchedlabError
 from schedlab.base.validation import read_toml
 from schedlab.base.words import plural
 from schedlab.kernels.built import Build
-from schedlab.lab.checks.run import Asked, ask, judge
+from schedlab.lab.checks.check import Check
+from schedlab.lab.checks.run import Asked, ask, judge, variant_of
 from schedlab.lab.checks.text import nanoseconds
 from schedlab.machine.model import Machine, find_machine, known_machines
+from schedlab.settings.grammar import settings_written
+from schedlab.settings.kinds.scx import Scx, from_anywhere
+from schedlab.settings.kinds.scx_sub import ScxSub
 from schedlab.targets.sim_program import Processes
 
 LONGEST = 60.0
@@ -90,6 +94,8 @@ def write_check(asked: Asked, where: Path, folder: Path) -> None:
     content = read_toml(where)
     content.pop("bug", None)
     content |= {"machines": [_named(asked.machine, folder)], "seeds": asked.seed}
+    if asked.check.settings:
+        content["settings"] = _from_anywhere(asked.check)
     if asked.check.scenario:
         scenario = copy.deepcopy(dict(asked.check.scenario))
         for number, each in enumerate(scenario.get("workloads", [])):
@@ -99,6 +105,19 @@ def write_check(asked: Asked, where: Path, folder: Path) -> None:
                 shutil.copyfile(file, folder / each["file"])
         content["scenario"] = scenario
     (folder / "check.toml").write_text(tomli_w.dumps(content))
+
+
+def _from_anywhere(check: Check) -> str:
+    """Return a check's settings with the whole paths of schedulers' sources.
+
+    These stay where they are: beside them lie their headers, and a library's.
+    """
+    variant = variant_of(check)
+    root = Scx.of(variant)
+    subs = {group: from_anywhere(each) for group, each in ScxSub.of(variant).items()}
+    changed = {Scx.key: from_anywhere(root) if root else root, ScxSub.key: subs}
+    whole = variant.model_copy(update=changed)
+    return check.settings if whole == variant else "; ".join(settings_written(whole))
 
 
 def _named(machine: Machine, folder: Path) -> str:

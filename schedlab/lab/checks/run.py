@@ -81,7 +81,7 @@ def ask(where: Path, check: Check, machine: Machine, build: Build, seed: int) ->
         UsageError: its settings, its benchmark or a file it names cannot be.
     """
     with _naming(where):
-        variant = _variant(check)
+        variant = variant_of(check)
         check_features(variant, build, "settings")
         if not check.benchmark:
             given = {"settle": "100ms", **_with_files(check.scenario, where.parent)}
@@ -190,7 +190,8 @@ def _naming(where: Path) -> Iterator[None]:
         raise BadCheck(f"{where}: {error}") from error
 
 
-def _variant(check: Check) -> Variant:
+def variant_of(check: Check) -> Variant:
+    """Return a check's settings as a variant has them; UsageError if they cannot be."""
     fields = parse_settings(check.settings, "settings")
     if "kernel" in fields:
         raise UsageError("settings: kernels are named in `kernels`, or by --kernel")

@@ -3,6 +3,7 @@
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from schedlab.base.data import is_path
 from schedlab.base.errors import KnobError
@@ -40,6 +41,11 @@ def file_name(scheduler: str) -> str:
 def is_source(scheduler: str) -> bool:
     """Return whether a scheduler is given by its source's path."""
     return is_path(scheduler, _SOURCE)
+
+
+def from_anywhere(scheduler: str) -> str:
+    """Return what `scx=` has, with the whole path of a source."""
+    return str(Path(scheduler).expanduser().absolute()) if is_source(scheduler) else scheduler
 
 
 @setting

@@ -1,5 +1,6 @@
 """Making a failed run smaller, with a simulator that only pretends."""
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,9 @@ import pytest
 
 from schedlab.base.errors import Interrupted
 from schedlab.lab.checks import reduce
+from schedlab.lab.checks.check import Check
+from schedlab.lab.checks.run import Asked
+from schedlab.machine.model import find_machine
 
 
 @dataclass(frozen=True)
@@ -61,3 +65,24 @@ def test_who_stops_it_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def stopped(*_: object) -> SimpleNamespace:
     raise Interrupted("stopped by SIGINT")
+
+
+def test_what_is_left_names_schedulers_sources_from_anywhere(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Their headers lie beside them, so they are not copied."""
+    monkeypatch.chdir(tmp_path)
+    where = tmp_path / "check.toml"
+    for given, written in (
+        (
+            "NO_WA_IDLE; scx='a b/vt.bpf.c'; scx-sub bench=own.bpf.c",
+            f"NO_WA_IDLE; scx='{tmp_path}/a b/vt.bpf.c'; scx-sub bench={tmp_path}/own.bpf.c",
+        ),
+        ("scx=simple; NO_WA_IDLE", "scx=simple; NO_WA_IDLE"),
+    ):
+        where.write_text("title = 'It fails'")
+        scenario = {"duration": "1s", "tasks": [{"name": "a"}]}
+        check = Check(title="It fails", machines=("smp4",), settings=given, scenario=scenario)
+        asked = Asked(str(where), check, find_machine("smp4"), cast(Any, None), 1, scenario)
+        reduce.write_check(asked, where, tmp_path)
+        assert tomllib.loads(where.read_text())["settings"] == written
