@@ -99,7 +99,7 @@ void kern_setsid(void);			/* what the caller forks from now on is a session */
 const char *kern_scx_choose(unsigned int nr, const char *group);
 int kern_scx_has_subs(void);		/* this kernel */
 void kern_scx_set_up(void);		/* as its own program does, before others set tunables */
-/* Before it is loaded; -ENOENT: it has none of that name. */
+/* Before it is loaded; -ENOENT: it has none of that name, -EISDIR: that is a structure. */
 int kern_scx_set(const char *tunable, const char *value);
 void kern_scx_get(const char *tunable, char *buf, unsigned long size);
 void kern_scx_list(void (*tunable)(const char *name));

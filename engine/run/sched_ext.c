@@ -33,6 +33,8 @@ static void set_tunable(const char *name, json_t *v)
 		json_error_at(at, "%s has no tunable of that name; it has %s", scenario.scheduler,
 			      *known ? known : "none");
 	}
+	if (err == -EISDIR)
+		json_error_at(at, "%s has a structure of that name, whose type cannot be set", scenario.scheduler);
 	if (err == -E2BIG)
 		json_error_at(at, "\"%s\" does not fit into it", value);
 	if (err == -ERANGE)
@@ -49,13 +51,16 @@ static json_t *read_back(const char *name)
 	return json_string(text);
 }
 
-static void load(const char *source)
+/* Without a group: the root. */
+static void load(const char *source, const char *group)
 {
 	int err = kern_scx_load();
 
 	if (err)
-		hw_refuse("sched_ext: the kernel does not load %s: %s%s%s%s", source, strerror(-err),
-			  kern_scx_refused() ? " (" : "", kern_scx_refused() ?: "", kern_scx_refused() ? ")" : "");
+		hw_refuse("%s%s: the kernel does not load %s: %s%s%s%s%s", group ? "scx-sub " : "sched_ext",
+			  group ? group + 1 : "", source, strerror(-err),
+			  kern_scx_refused() ? " (" : "", kern_scx_refused() ?: "", kern_scx_refused() ? ")" : "",
+			  group && err == -EOPNOTSUPP ? "; likely the scheduler above it takes no sub-schedulers" : "");
 }
 
 void sched_ext_load(json_t *found)
@@ -73,7 +78,7 @@ void sched_ext_load(json_t *found)
 		snprintf(key, sizeof(key), "sched_ext %s", name);
 		json_object_set_new(found, key, read_back(name));
 	}
-	load(scenario.scheduler);
+	load(scenario.scheduler, NULL);
 	if (kern_scx_name())
 		json_object_set_new(found, "sched_ext", json_string(kern_scx_name()));
 }
@@ -88,7 +93,7 @@ void sched_ext_load_below(void)
 	json_object_foreach(scenario.sub_schedulers, group, v) {
 		source = kern_scx_choose(++nr, group);
 		kern_scx_set_up();
-		load(source);
+		load(source, group);
 		snprintf(key, sizeof(key), "sched_ext %s", group);
 		json_object_set_new(settings, key, json_string(source));
 	}

@@ -197,6 +197,14 @@ def test_a_tunable_is_checked(of_tree: Made, name: str, value: str, said: str) -
     assert said in done.stderr
 
 
+def test_a_structure_is_no_tunable(of_source: Made) -> None:
+    sim = of_source("total += sq.a;")
+    done = sim.start("smp4", loaded("mini.bpf.c", sq="3"))
+    assert done.returncode == 2
+    said = "scx-tunable sq: mini.bpf.c has a structure of that name, whose type cannot be set"
+    assert said in done.stderr
+
+
 def test_another_scheduler_than_the_builds_is_refused(of_tree: Made) -> None:
     done = of_tree("simple").start("smp4", loaded("scx_qmap.bpf.c"))
     assert done.returncode == 2

@@ -76,7 +76,10 @@ def test_a_sub_scheduler_without_a_parent_for_it_is_refused(tmp_path: Path) -> N
     scenario = in_groups({"/a": "scx_qmap.bpf.c"}, 100)
     done = sim.start("smp4", {**scenario, "sched_ext": {"scheduler": "scx_simple.bpf.c"}})
     assert done.returncode != 0
-    assert "the kernel does not load scx_qmap.bpf.c: Operation not supported" in done.stderr
+    assert (
+        "scx-sub a: the kernel does not load scx_qmap.bpf.c: Operation not supported; likely the"
+        " scheduler above it takes no sub-schedulers"
+    ) in done.stderr
     sim = with_scheduler(tmp_path, "6.12", "simple", "simple")
     scenario = in_groups({"/a": "scx_simple.bpf.c"}, 100)
     done = sim.start("smp4", {**scenario, "sched_ext": {"scheduler": "scx_simple.bpf.c"}})

@@ -76,6 +76,7 @@ WRONG = """
         if (wrong == 32) bpf_spin_lock(&other->lock);
         if (wrong == 41) v = bpf_map_lookup_elem(&counts, &k);
         if (wrong == 42) total = bpf_get_smp_processor_id();
+        if (wrong == 44) bpf_for(k, 0, 1) total++;
         bpf_spin_unlock(&here->lock);
     }
     void (*volatile nothing)(void) = NULL;
@@ -88,6 +89,9 @@ WRONG = """
     if (wrong == 38) *(volatile u64 *)&fixed[wrong % 2] = 1;
     if (wrong == 39) bpf_probe_read_kernel((void *)&maps, 8, &total);
     if (wrong == 40) __sync_fetch_and_add((u64 *)&programs, 1);
+    static struct bpf_list_head list; static struct bpf_rb_root tree;
+    if (wrong == 43) bpf_list_pop_front(&list);
+    if (wrong == 45) bpf_rbtree_first(&tree);
 """
 
 
@@ -144,20 +148,23 @@ WRONG = """
         (29, "what the scheduler calls uses a wild pointer in mini_enqueue() (mini.bpf.c:"),
         (31, "calls bpf_ktime_get_ns() with a spinlock held, where the kernel's verifier refuses"),
         (32, "takes a spinlock while it holds another one in mini_enqueue() (mini.bpf.c:"),
-        (33, "the scheduler calls a NULL pointer in mini_enqueue() (mini.bpf.c:137)"),
-        (34, "calls address 0xdead0000, where no function is in mini_enqueue() (mini.bpf.c:138)"),
-        (35, "__builtin_trap()) in mini_enqueue() (mini.bpf.c:139)"),
+        (33, "the scheduler calls a NULL pointer in mini_enqueue() (mini.bpf.c:138)"),
+        (34, "calls address 0xdead0000, where no function is in mini_enqueue() (mini.bpf.c:139)"),
+        (35, "__builtin_trap()) in mini_enqueue() (mini.bpf.c:140)"),
         (36, "writes 8 bytes at offset -8 of a value of map counts, which has 8 bytes in mini"),
         (
             37,
             "the scheduler writes to a constant, which a kernel has made read-only in"
-            " mini_enqueue() (mini.bpf.c:142)",
+            " mini_enqueue() (mini.bpf.c:143)",
         ),
         (38, "the scheduler writes to a constant, which a kernel has made read-only in mini"),
         (39, "what the scheduler calls writes to a constant, which a kernel has made read-only in"),
         (40, "writes to a constant, which a kernel has made read-only in mini_enqueue() (mini"),
         (41, "calls bpf_map_lookup_elem() with a spinlock held, where the kernel's verifier"),
         (42, "calls bpf_get_smp_processor_id() with a spinlock held, where the kernel's verifier"),
+        (43, "calls bpf_list_pop_front() with no spinlock held, where the kernel's verifier"),
+        (44, "calls bpf_iter_num_new() with a spinlock held, where the kernel's verifier refuses"),
+        (45, "calls bpf_rbtree_first() with no spinlock held, where the kernel's verifier"),
     ],
     ids=[
         "beyond",
@@ -200,6 +207,9 @@ WRONG = """
         "atomic constant",
         "lookup with a lock",
         "CPU with a lock",
+        "list without a lock",
+        "loop with a lock",
+        "tree without a lock",
     ],
 )
 def test_what_the_scheduler_does_wrong_ends_the_run_by_name(

@@ -95,14 +95,34 @@ static bool may_be_called_locked(const char *name)
 	return false;
 }
 
+/*
+ * The verifier asks for the lock beside the list's head or the tree's root (process_kf_arg_ptr_to_graph_root()),
+ * which nothing here knows: for any.
+ */
+static bool must_be_called_locked(const char *name)
+{
+	return strstarts(name, "bpf_list_") || strstarts(name, "bpf_rbtree_");
+}
+
+/* As the verifier knows it, for which the headers here have one of their own. */
+static const char *known_as(const char *function)
+{
+	if (!strcmp(function, "bpf_loop_begins"))
+		return "bpf_iter_num_new";
+	if (!strcmp(function, "bpf_loop_turn"))
+		return "bpf_iter_num_next";
+	return function;
+}
+
 static void check_locked(const char *function)
 {
+	bool held = shim_scx_held(SHIM_SCX_LOCKS);
 	static char text[160];
 
-	if (likely(!shim_scx_held(SHIM_SCX_LOCKS)) || may_be_called_locked(function))
+	if (held ? may_be_called_locked(function) : !must_be_called_locked(function))
 		return;
-	snprintf(text, sizeof(text), "the scheduler calls %s() with a spinlock held, where the kernel's verifier refuses it",
-		 function);
+	snprintf(text, sizeof(text), "the scheduler calls %s() with %s spinlock held, where the kernel's verifier refuses it",
+		 known_as(function), held ? "a" : "no");
 	hw_end_in_scheduler(text);
 }
 

@@ -48,6 +48,17 @@ static const struct shim_tunable *find_tunable(const char *name)
 	return t && t->is_tunable ? t : NULL;
 }
 
+/* Of which only numbers are known, as variable.member. */
+static bool is_structure(const char *name)
+{
+	unsigned int i, length = strlen(name);
+
+	for (i = 0; i < shim_scheduler->nr_tunables; i++)
+		if (strstarts(shim_scheduler->tunables[i].name, name) && shim_scheduler->tunables[i].name[length] == '.')
+			return true;
+	return false;
+}
+
 static int set_number(const struct shim_tunable *t, void *at, const char *value)
 {
 	unsigned int bits = t->size * 8, base = value[*value == '-'] == '0' && (value[(*value == '-') + 1] | 32) == 'x' ? 16 : 10, i;
@@ -103,7 +114,7 @@ int kern_scx_set(const char *name, const char *value)
 	int ret;
 
 	if (!t)
-		return -ENOENT;
+		return is_structure(name) ? -EISDIR : -ENOENT;
 	if (t->is_text) {
 		if (strlen(value) >= t->count)
 			return -E2BIG;

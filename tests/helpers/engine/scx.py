@@ -27,7 +27,7 @@ const volatile s8 small;
 const volatile u32 wrong;
 enum policy { FIRST, SECOND = 5, LAST = -1 };
 const volatile enum policy policy;
-const volatile u64 maps = 77, programs;
+const volatile u64 maps = 77, programs; const volatile struct { u32 a; } sq;
 u64 slots[2], total; void bpf_preempt_disable(void) __ksym;
 static __noinline u64 deep(u64 n) { total += n; return deep(n + 1) + total; }
 
