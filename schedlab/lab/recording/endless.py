@@ -25,34 +25,40 @@ _WAITS = frozenset(map(ord, (WAIT, PASS, RECEIVE, SEND, BARRIER, TAKE)))
 """Words at which a task may wait for another one that waits for a lock it holds."""
 
 
-def unsafe(steps: Steps, shared: Shared) -> Left:
+def unsafe(steps: Steps, shared: Shared, left: Left) -> Left:
     """Return the futexes and servers that are none after all, because tasks could wait for ever.
 
     A task must not wait for another one while it holds a lock, locks within locks are taken in one
-    order, and the work of a pool's item must not belong to one task. The steps are sorted.
+    order, and the work of a pool's item must not belong to one task. The steps are sorted. Of locks
+    in several orders that calls do not show, the holds are first kept apart, if they are not yet.
     """
     bad = _unsafe_pools(steps, shared)
     inside: dict[int, set[int]] = {}
+    seen: dict[int, set[int]] = {}
     held_over: set[int] = set()
     own = np.isin(steps.task, np.unique(steps.task[steps.letter == ord(LOCK)]))
-    columns = (steps.task[own], steps.letter[own], steps.amount[own])
+    columns = (steps.task[own], steps.place[own], steps.letter[own], steps.amount[own])
     before = -1
-    held: list[int] = []
-    for task, letter, amount in zip(*(column.tolist() for column in columns), strict=True):
+    held: dict[int, bool] = {}
+    for task, place, letter, amount in zip(*(c.tolist() for c in columns), strict=True):
         if task != before:
-            before, held = task, []
+            before, held = task, {}
         if letter == ord(LOCK):
-            for outer in held:
+            shown = (task, place) not in shared.guessed
+            for outer, outer_shown in held.items():
                 inside.setdefault(outer, set()).add(amount)
-            held.append(amount)
+                if shown and outer_shown:
+                    seen.setdefault(outer, set()).add(amount)
+            held[amount] = shown
         elif letter == ord(UNLOCK):
-            if amount in held:
-                held.remove(amount)
+            held.pop(amount, None)
         elif held and letter in _WAITS:
             held_over.update(held)
     words = shared.objects.locks
-    locks = frozenset(words[lock - 1] for lock in held_over | in_circles(inside))
-    return bad.and_more(Left(words=locks))
+    crossed = in_circles(inside)
+    apart = frozenset(words[lock - 1] for lock in crossed - in_circles(seen) - held_over)
+    stay = frozenset(words[lock - 1] for lock in held_over | crossed) - (apart - left.apart)
+    return bad.and_more(Left(words=stay, apart=apart - left.apart))
 
 
 def _unsafe_pools(steps: Steps, shared: Shared) -> Left:

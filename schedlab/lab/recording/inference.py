@@ -107,6 +107,8 @@ class Inference:
         own = self.pieces.since[self.taken[self.pieces.task]]
         self.start = int(own.min(initial=int(events.ns[-1])))
         """When the first chosen task runs: times of the workload count from then."""
+        self.handed_over = 0
+        """Locks that stay hand-overs, as tasks could wait for ever otherwise."""
         self.late = 0
         """Points of grids that passed while their tasks worked or waited for a CPU."""
 
@@ -139,15 +141,18 @@ class Inference:
     def _shared(self, waits: Waits, births: Mapping[int, tuple[int, int]]) -> tuple[Steps, Shared]:
         """Return the steps with all objects that tasks can share without waiting for ever."""
         left = Left()
+        locks: set[int] = set()
         cost = None if self.as_written else self.costs.get(WAKE, ONE_CALL)
         cause = waits.cause.copy()
         while True:
             waits.cause[:] = cause
             shared = Shared(self.work, waits, left, cost)
             steps = self._steps(waits, births, shared)
-            bad = unsafe(steps.sorted(), shared)
+            bad = unsafe(steps.sorted(), shared, left)
             if not bad:
+                self.handed_over = len(locks & left.words)
                 return steps, shared
+            locks.update(shared.objects.locks)
             left = left.and_more(bad)
 
     def _births(self) -> dict[int, tuple[int, int]]:
@@ -385,6 +390,12 @@ class Inference:
         if shared.objects.locks:
             own = self.work.spent[self.taken[self.pieces.task]]
             notes.append(about_locks(len(shared.objects.locks), words, int(own.sum())))
+        if self.handed_over:
+            notes.append(
+                f"{self.handed_over:,} locks are replayed as hand-overs in the recorded order:"
+                " tasks take them within each other in several orders, or wait for others while"
+                " they hold them."
+            )
         notes += about_pools(self.work, waits, shared.taken)
         if silent := sum(len(pair.rows) // 2 for pair in shared.turns):
             notes.append(

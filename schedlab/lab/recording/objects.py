@@ -53,14 +53,17 @@ class Left:
     """Futexes."""
     servers: frozenset[int] = frozenset()
     """Tasks."""
+    apart: frozenset[int] = frozenset()
+    """Futexes that stay locks; where no call shows when they are taken, it is after the task gave
+    others back."""
 
     def and_more(self, more: "Left") -> "Left":
         """Return both."""
-        return Left(self.words | more.words, self.servers | more.servers)
+        return Left(self.words | more.words, self.servers | more.servers, self.apart | more.apart)
 
     def __bool__(self) -> bool:
         """Return whether there is anything."""
-        return bool(self.words or self.servers)
+        return bool(self.words or self.servers or self.apart)
 
 
 @dataclass
@@ -115,6 +118,7 @@ class Shared:
         woken = [(task, call) for _, task, call in wakers if task not in in_turns]
         known = Known(work.taken, begun, ended, woken, work.likes())
         self.objects: Objects = find_objects(self.futexes, known, left.words)
+        self._keep_apart(left.apart)
         self.servers: list[int] = []
         """The tasks of the last pools, which serve others."""
         self.silent: set[int] = set()
@@ -131,7 +135,10 @@ class Shared:
         columns = [np.array(column, np.int64) for column in zip(*rows, strict=True)]
         task, enter, exit_, letter, amount = columns or [np.zeros(0, np.int64)] * 5
         self.calls = self._all(transfers, (task, enter, exit_, letter, amount))
-        self.more = steps_of([*self._taken_before(begun, ended), *more])
+        before = self._taken_before(begun, ended)
+        self.guessed = {(task, place) for task, place, *_ in before}
+        """Where tasks took locks, each with its place, of which no call shows when."""
+        self.more = steps_of([*before, *more])
         self.more = self.more.and_more(self._held_around(yields))
         self.place, self.offset = waits.place.copy(), waits.offset.copy()
         pooled = set(waits.task[np.array(taken, np.int64)].tolist())
@@ -372,6 +379,20 @@ class Shared:
         return measured_calls(work, task, enter, exit_, letter, amount)
 
     # ------------------------------------------------------------------ locks that were free
+
+    def _keep_apart(self, words: Set[int]) -> None:
+        """Let holds of these locks, of which no call shows the begin, begin after other releases.
+
+        Not those which another task found taken before.
+        """
+        last: dict[int, int] = {}
+        given = [hold for hold in self.objects.holds if hold.release >= 0] if words else []
+        for hold in sorted(given, key=self._enter):
+            at = last.get(hold.task, 0)
+            own = hold.first < 0 and self.objects.locks[hold.lock - 1] in words
+            if own and (hold.noticed < 0 or hold.noticed > at):
+                hold.after = max(hold.after, at)
+            last[hold.task] = self._enter(hold)
 
     def _taken_before(self, begun: Numbers, ended: Numbers) -> list[tuple[int, int, int, str, int]]:
         """Return where tasks took locks that were free, which no call shows.

@@ -149,11 +149,30 @@ def test_locks_within_each_other_are_taken_in_one_order() -> None:
 
     ordered = [*both(LOCK, OTHER, 1_000, 0, A, B), *both(LOCK, OTHER, 11_000, 1, B, A)]
     crossed = [*both(LOCK, OTHER, 1_000, 0, A, B), *both(OTHER, LOCK, 11_000, 1, B, A)]
-    counts = []
+    counts, told = [], []
     for lines in (ordered, crossed):
         made = made_of([*begin(A, B), *lines, *end(20_000, A, B)])
         counts.append(made.recorded["objects"]["locks"])
+        told += [note for note in made.recorded["notes"] if "replayed as hand-overs" in note]
     assert counts == [2, 0]
+    assert [note.split()[0] for note in told] == ["2"]
+
+
+def test_locks_that_only_guesses_put_within_each_other_stay_locks() -> None:
+    """B is seen to hold each for 5 us; A has both within 1 us, in either order."""
+    lines = [
+        *(*wait(2_000, 5_000, 1, B, LOCK, 2), *wake(4_000, 0, A, LOCK, [B])),
+        *(*wake(10_000, 1, B, LOCK, []), *wait(12_000, 15_000, 1, B, OTHER, 2)),
+        *(*wake(14_000, 0, A, OTHER, [B]), *wake(20_000, 1, B, OTHER, [])),
+        *(*wake(30_000, 0, A, LOCK, []), *wake(31_000, 0, A, OTHER, [])),
+        *(*wake(40_000, 0, A, OTHER, []), *wake(41_000, 0, A, LOCK, [])),
+        *(waking(ns, 1, B, ("nobody", 99)) for ns in range(22_100, 45_000, 500)),
+    ]
+    made = made_of([*begin(A, B), *lines, *end(50_000, A, B)])
+    assert made.recorded["objects"]["locks"] == 2
+    found = [word for word in words(made)["a-10"].split() if word[0] in "lu"]
+    assert [a[1:] == b[1:] for a, b in zip(found[::2], found[1::2], strict=True)] == [True] * 6
+    assert not any("hand-overs" in note for note in made.recorded["notes"])
 
 
 def test_a_yield_is_called_again() -> None:
