@@ -11,7 +11,6 @@ from schedlab.base.system import System
 from schedlab.settings.companion import Companion
 from schedlab.settings.knob import Knob
 from schedlab.settings.setting import (
-    PLACES,
     Around,
     Simulated,
     TableSetting,
@@ -81,9 +80,9 @@ class Scx(WordSetting):
         """Refuse a path where a program loads the scheduler."""
         if value and is_source(value) and place in _BY_PROGRAM:
             raise ValueError(
-                f"scx={value}: a source's path is for the simulator alone: on {PLACES[place][0]} a"
-                " scheduler's own program loads it. Name it (scx=NAME starts `scx_NAME`), or start"
-                " that with `companion`."
+                f"scx={value}: a source's path is for the simulator alone: on a host and in a guest"
+                " a scheduler's own program loads it. Name it (scx=NAME starts `scx_NAME`), or"
+                " start that with `companion`."
             )
 
     def knobs(self, system: System, value: str | None) -> Iterable[tuple[Knob, str]]:
