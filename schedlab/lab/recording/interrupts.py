@@ -5,6 +5,9 @@ import numpy as np
 from schedlab.lab.recording.events import Context, Events, Kind, Numbers
 from schedlab.lab.recording.pieces import Pieces, task_key
 
+TIMER_VECTORS = 1, 8
+"""Softirqs of timers: TIMER and HRTIMER."""
+
 
 class Interrupts:
     """Interrupts of each CPU that the trace shows by their entries and exits."""

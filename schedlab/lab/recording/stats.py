@@ -10,7 +10,7 @@ from schedlab.lab.recording.choice import Choice, chosen_tasks
 from schedlab.lab.recording.counted import CYCLES, INSTRUCTIONS, count_pieces, figures
 from schedlab.lab.recording.events import Context, Events, Flags, Kind, Numbers, Stop
 from schedlab.lab.recording.families import settings_of
-from schedlab.lab.recording.interrupts import Interrupts
+from schedlab.lab.recording.interrupts import TIMER_VECTORS, Interrupts
 from schedlab.lab.recording.lacking import lacking
 from schedlab.lab.recording.pieces import Pieces, find_pieces, task_key
 from schedlab.lab.recording.repair import with_missing_switches
@@ -157,7 +157,9 @@ def _wakings(events: Events, pieces: Pieces, gaps: Numbers) -> tuple[Numbers, Nu
     place = np.where(seen, wakings[np.maximum(at, 0)], -1)
     there = np.maximum(place, 0)
     waker = pieces.lives.task(events.current[there], there)
-    by_task = seen & (events.current[there] > 0) & (events.context[there] != Context.INTERRUPT)
+    context, vector, _ = Interrupts(events).at(there)
+    by_timer = (context == Context.SOFTIRQ) & np.isin(vector, np.array(TIMER_VECTORS))
+    by_task = seen & (events.current[there] > 0) & (context != Context.INTERRUPT) & ~by_timer
     return place, np.where(by_task, waker, -1)
 
 

@@ -6,10 +6,11 @@ import numpy as np
 
 from schedlab.lab.recording.causes import ANSWER, CAUSES, OUTSIDE, TASK, TIMER, UNSEEN
 from schedlab.lab.recording.events import Context, Flags, Kind, Numbers, Stop
+from schedlab.lab.recording.interrupts import TIMER_VECTORS
 from schedlab.lab.recording.pieces import LAST_PLACE, task_key
 from schedlab.lab.recording.worked import Worked
 
-_VECTOR_TIMER, _VECTOR_NET_RX, _VECTOR_HRTIMER = 1, 3, 8
+_VECTOR_NET_RX = 3
 
 
 @dataclass
@@ -90,7 +91,7 @@ def _judge(work: Worked, waits: Waits) -> None:
     piece = work.running(places)
     taken = (piece >= 0) & work.taken[work.pieces.task[np.maximum(piece, 0)]]
     other = taken & (work.pieces.task[np.maximum(piece, 0)] != waits.task[seen])
-    soft_timer = (vector == _VECTOR_TIMER) | (vector == _VECTOR_HRTIMER)
+    soft_timer = np.isin(vector, np.array(TIMER_VECTORS))
     by_timer = ((context == Context.INTERRUPT) & timer) | (
         (context == Context.SOFTIRQ) & soft_timer
     )

@@ -14,7 +14,7 @@ from schedlab.lab.recording.page import trace_page
 from schedlab.lab.recording.setup import Setup, TaskSetup
 from schedlab.lab.recording.stats import describe_stats, trace_stats
 from tests.helpers.browser import Page
-from tests.helpers.traces import Line, ftrace, read, switch, waking
+from tests.helpers.traces import Line, ftrace, perf_script, read, switch, waking
 
 IDLE, A, B = ("swapper/0", 0), ("worker1", 10), ("</title></svg><script>", 11)
 LINES = [
@@ -101,3 +101,23 @@ def test_stats_tell_what_an_import_tells() -> None:
     assert "sched_waking is not recorded" in said and "switches were lost" in said
     *notes, _ = infer(read(lines), Choice(), "x").recorded["notes"]
     assert all(f"note: {note}" in said for note in notes)
+
+
+@pytest.mark.parametrize(
+    "within",
+    [("hrtimer_expire", "hrtimer=0 now=1"), ("softirq", "vec=1 [action=TIMER]")],
+)
+def test_a_timer_wakes_nobody_in_the_name_of_who_ran(within: tuple[str, str]) -> None:
+    """As `perf script` prints it: without flags, so that the interrupt's own events tell."""
+    event, text = within
+    lines = [
+        *(switch(0, 0, IDLE, "R", A), switch(0, 1, IDLE, "R", B), switch(1_000, 1, B, "S", IDLE)),
+        Line(5_000, 0, *A, f"{event}_entry", text),
+        waking(5_001, 0, A, B),
+        Line(5_002, 0, *A, f"{event}_exit", text.partition(" now")[0]),
+        *(switch(6_000, 1, IDLE, "R", B), switch(7_000, 1, B, "S", IDLE)),
+        *(waking(8_000, 0, A, B), switch(8_500, 1, IDLE, "R", B)),
+        *(switch(9_000, 1, B, "S", IDLE), switch(9_000, 0, A, "S", IDLE)),
+    ]
+    stats = trace_stats(read(lines, perf_script), Choice())
+    assert [count for _, _, count in stats.wakes] == [1]
