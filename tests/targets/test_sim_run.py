@@ -508,17 +508,22 @@ def test_a_kernel_has_proxies_or_schedulers(lab: FakeLab, tmp_path: Path) -> Non
     assert "variant base: both has SCHED_PROXY_EXEC, which no kernel has together with" in errors
 
 
-def test_a_tunable_that_no_source_names_is_refused_before_anything_is_built(
-    lab: FakeLab, tmp_path: Path
-) -> None:
+def own_scheduler(lab: FakeLab, tmp_path: Path, text: str) -> tuple[Path, tuple[str, ...]]:
+    """A source, and what asks for a kernel that has sched_ext."""
     (lab.tree / "kernel/sched/ext.c").write_text("int ext;\n")
     assert lab.call("kernel", "add", "--tree", lab.tree, "--name", "with-ext")[0] == 0
     source = tmp_path / "mine.bpf.c"
-    source.write_text("const volatile int own;\n")
-    arguments = ("--kernel", "with-ext", *BENCHMARK, "--variant", "base", "--dry-run")
+    source.write_text(text)
+    return source, ("--kernel", "with-ext", *BENCHMARK, "--variant", "base")
+
+
+def test_a_tunable_that_no_source_names_is_refused_before_anything_is_built(
+    lab: FakeLab, tmp_path: Path
+) -> None:
+    source, arguments = own_scheduler(lab, tmp_path, "const volatile int own;\n")
     for name, wanted in (("own", 0), ("owner", 2)):
         variant = ("--variant", f"x: scx={source}; scx-tunable {name}=1")
-        status, _, errors = run(lab, tmp_path / "out", *arguments, *variant)
+        status, _, errors = run(lab, tmp_path / "out", *arguments, "--dry-run", *variant)
         assert status == wanted, errors
     assert "variant x: scx-tunable owner: mine.bpf.c has no variable of that name." in errors
 
@@ -526,11 +531,7 @@ def test_a_tunable_that_no_source_names_is_refused_before_anything_is_built(
 def test_a_sub_scheduler_without_its_group_is_refused_before_anything_is_built(
     lab: FakeLab, tmp_path: Path
 ) -> None:
-    (lab.tree / "kernel/sched/ext.c").write_text("int ext;\n")
-    assert lab.call("kernel", "add", "--tree", lab.tree, "--name", "with-ext")[0] == 0
-    source = tmp_path / "mine.bpf.c"
-    source.write_text("int own;\n")
-    arguments = ("--kernel", "with-ext", *BENCHMARK, "--variant", "base")
+    source, arguments = own_scheduler(lab, tmp_path, "int own;\n")
     below = f"scx={source}; scx-sub bench={source}"
     for group, more in (("", ""), ("; cgroup benches", ""), ("; cgroup other/bench", "--dry-run")):
         variant = ("--variant", f"x: {below}{group}", *more.split())
