@@ -18,7 +18,7 @@
 			"util_min", "util_max", "cpus", "nodes_membind", "taskgroup"
 
 static const char *const phase_keys[] = { PROPERTIES, NULL };
-static const char *const task_keys[] = { PROPERTIES, "instance", "delay", "first_cpu", "phases",
+static const char *const task_keys[] = { PROPERTIES, "instance", "delay", "first_cpu", "process", "phases",
 					 NULL };
 
 static int count_events(const struct at *object, const char *const *keys)
@@ -108,6 +108,8 @@ static void read_task(struct rt_app *app, const struct at *object, struct rt_tas
 
 	task->delay_us = at_get_number(object, "delay", 0, USEC_PER_DAY, 0);
 	task->first_cpu = at_get_number(object, "first_cpu", 0, INT_MAX, -1);
+	task->process = at_get_number(object, "process", 1, INT_MAX, 0);
+	app->processes |= task->process;
 	rt_read_sched(object, &task->sched, &now, 1);
 	rt_read_place(object, &task->place, now);
 	if (at_find(object, "phases", &phases))

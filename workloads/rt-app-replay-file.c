@@ -112,7 +112,8 @@ static enum rt_word word_of(char letter)
 					[RT_W_RECEIVE] = 'r', [RT_W_LOCK] = 'l',
 					[RT_W_UNLOCK] = 'u', [RT_W_BARRIER] = 'b',
 					[RT_W_YIELD] = 'y', [RT_W_PUT] = 'p', [RT_W_SERVE] = 'q',
-					[RT_W_PASS] = 'g', [RT_W_OPEN] = 'o' };
+					[RT_W_PASS] = 'g', [RT_W_OPEN] = 'o',
+					[RT_W_JOIN] = 'j' };
 
 	for (size_t i = RT_W_WAIT; i < sizeof(letters); i++)
 		if (letters[i] == letter)
@@ -145,14 +146,16 @@ static void read_step(struct rt_app *app, const struct at *at, const char **text
 		at_refuse(at, "\"%.20s\" is not a word of a replay", word);
 	if (step->word == RT_W_GRID && !step->ns)
 		at_refuse(at, "\"t0\": the period of a grid is at least 1 ns");
-	if (step->word == RT_W_WAKE || step->word == RT_W_START) {
+	if (step->word == RT_W_WAKE || step->word == RT_W_START || step->word == RT_W_JOIN) {
 		step->task = by_id(app, step->ns);
 		if (!step->task)
 			at_refuse(at, "\"%.20s\": no task's name ends in -%llu", word, step->ns);
 		if (step->word == RT_W_WAKE)
 			step->task->requests.size++;
-		else
+		else if (step->word == RT_W_START)
 			step->task->starts++;
+		else
+			step->task->joins++;
 	}
 	if (step->word == RT_W_SEND || step->word == RT_W_RECEIVE) {
 		if (!step->ns || step->ns > (unsigned long long)app->nr_messages)

@@ -327,6 +327,10 @@ static void perform(struct rt_replay *r, struct rt_task *self, const struct rt_s
 		case RT_W_START:
 			r->start(r->thread, s->task);
 			break;
+		case RT_W_JOIN:
+			answer(r);
+			r->join(r->thread, s->task);
+			break;
 		case RT_W_SLEEP:
 			answer(r);
 			sleep_until(r, self, wl_now() + s->ns);

@@ -6,6 +6,7 @@
  *	w	waits until another thread wakes it; a wake that came before counts
  *	>ID	wakes the task whose name ends in -ID
  *	+ID	starts it
+ *	jID	waits until it has ended
  *	sN	sleeps N ns
  *	tN	sleeps to the next point of a grid of N ns
  *	@N	sleeps until N ns after the start: something arrives from outside
@@ -32,7 +33,7 @@
 enum rt_word {
 	RT_W_WORK, RT_W_WAIT, RT_W_WAKE, RT_W_START, RT_W_SLEEP, RT_W_GRID, RT_W_ARRIVAL, RT_W_DEVICE,
 	RT_W_SEND, RT_W_RECEIVE, RT_W_LOCK, RT_W_UNLOCK, RT_W_BARRIER, RT_W_YIELD, RT_W_PUT,
-	RT_W_SERVE, RT_W_PASS, RT_W_OPEN,
+	RT_W_SERVE, RT_W_PASS, RT_W_OPEN, RT_W_JOIN,
 };
 
 enum rt_channel_kind { RT_C_PIPE, RT_C_PACKETS, RT_C_UNIX, RT_C_TCP, RT_C_UDP };

@@ -7,36 +7,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "rt-app.h"
+#include "rt-app-thread.h"
 
 #define MOST_FORKS	1024		/* of one task, as in rt-app */
+#define MOST_ENDED	64		/* processes that nobody has waited for, of one thread */
 #define RUNTIME_STEP	32 /* us of work between two looks at the clock, as in rt-app */
-
-struct run;
-
-struct thread {
-	struct rt_log	log;
-	struct rt_task	*task;
-	struct run	*run;
-	struct wl_task	*handle;
-	unsigned long long first;		/* where timers begin */
-	struct rt_timer	*timer;			/* its own */
-	struct wl_region *buffer;		/* mem */
-	struct wl_sched	sched;
-	const struct rt_sched *in_force;
-	const char	*cpus, *group;
-	int		node;
-	struct rt_replay replay;
-};
-
-struct run {
-	struct rt_app	*app;
-	unsigned long long began, zero;
-	unsigned int	work;			/* ns in 1024 of its ns, on the reference CPU */
-	unsigned int	over;
-	struct wl_barrier start;
-	struct wl_mutex	lock;			/* of the app's logs */
-	int		nr_threads;
-};
 
 static unsigned long long usec(unsigned long long ns)
 {
@@ -147,7 +122,7 @@ static void write_nowhere(struct thread *t, unsigned long bytes)
 		wl_syscall();
 }
 
-static void fork_thread(struct run *run, struct rt_task *task, struct rt_resource *counter);
+static void fork_thread(struct thread *t, struct rt_task *task, struct rt_resource *counter);
 
 static void perform(struct thread *t, const struct rt_event *e, struct rt_row *row)
 {
@@ -201,7 +176,7 @@ static void perform(struct thread *t, const struct rt_event *e, struct rt_row *r
 		write_nowhere(t, e->bytes);
 		break;
 	case RT_FORK:
-		fork_thread(t->run, e->child, e->what);
+		fork_thread(t, e->child, e->what);
 		break;
 	case RT_REPLAY:
 		rt_replay(&t->replay, t->task, e);
@@ -291,7 +266,25 @@ static void go(struct thread *t)
 			}
 }
 
-static void thread_main(void *arg)
+static struct thread *add_thread(struct run *run, struct rt_task *task, int fork);
+
+/* The tasks that are there from the start of the process that this one begins. */
+static void start_fellows(struct thread *t)
+{
+	struct rt_app *app = t->run->app;
+
+	for (int i = 0; i < app->nr_tasks; i++) {
+		struct rt_task *task = &app->task[i];
+
+		if (task == t->task || task->process != t->process->id || !task->instances)
+			continue;
+		wl_lock(&t->run->lock);
+		rt_launch(add_thread(t->run, task, -1), t);
+		wl_unlock(&t->run->lock);
+	}
+}
+
+void rt_thread_main(void *arg)
 {
 	struct thread *t = arg;
 	struct run *run = t->run;
@@ -302,6 +295,8 @@ static void thread_main(void *arg)
 	if (!late)
 		set_sched(t, &task->sched);
 	if (t->log.fork < 0) {
+		if (t->leads)
+			start_fellows(t);
 		/* On another machine, the number of a CPU means nothing. */
 		if (task->first_cpu >= 0 && run->app->recorded_cpus == wl_cpus())
 			wl_move_to(task->first_cpu);
@@ -316,11 +311,18 @@ static void thread_main(void *arg)
 	if (task->delay_us)
 		wl_sleep_until(t->first);
 	go(t);
+	rt_end(t);
 }
 
 static void start_recorded(void *thread, struct rt_task *task);
 
-static void start_thread(struct run *run, struct rt_task *task, int fork)
+static void join_recorded(void *thread, struct rt_task *task)
+{
+	rt_join(thread, task);
+}
+
+/* By the holder of the logs' lock. */
+static struct thread *add_thread(struct run *run, struct rt_task *task, int fork)
 {
 	struct thread *t = wl_new(struct thread, 1);
 	struct rt_resource *r = task->timers;
@@ -328,8 +330,8 @@ static void start_thread(struct run *run, struct rt_task *task, int fork)
 
 	t->run = run;
 	t->task = task;
-	t->replay = (struct rt_replay) { .thread = t, .start = start_recorded, .app = run->app,
-					 .over = &run->over, .began = run->began };
+	t->replay = (struct rt_replay) { .thread = t, .start = start_recorded, .join = join_recorded,
+					 .app = run->app, .over = &run->over, .began = run->began };
 	t->log.task = task;
 	t->log.index = run->nr_threads++;
 	t->log.fork = fork;
@@ -338,31 +340,40 @@ static void start_thread(struct run *run, struct rt_task *task, int fork)
 	t->timer = wl_new(struct rt_timer, task->nr_timers);
 	for (int i = 0; i < task->nr_timers; i++, r = r->next)
 		t->timer[i] = r->timer;
-	t->handle = wl_thread(task->name, thread_main, t);
 	if (app->last_log)
 		app->last_log->next = &t->log;
 	else
 		app->logs = &t->log;
 	app->last_log = &t->log;
+	return t;
 }
 
-static void fork_thread(struct run *run, struct rt_task *task, struct rt_resource *counter)
+static void fork_thread(struct thread *t, struct rt_task *task, struct rt_resource *counter)
 {
+	struct run *run = t->run;
+
 	wl_lock(&run->lock);
 	if (counter->forks == MOST_FORKS)
 		wl_refuse("task %s is forked more than %d times", task->name, MOST_FORKS);
-	start_thread(run, task, counter->forks++);
+	rt_launch(add_thread(run, task, counter->forks++), t);
 	wl_unlock(&run->lock);
 }
 
-/* By a replay: each task once. */
+/* By a replay: each task once.  Whoever waits for all threads of one process finds them begun. */
 static void start_recorded(void *thread, struct rt_task *task)
 {
-	struct thread *t = thread;
+	struct thread *t = thread, *started;
+	struct run *run = t->run;
+	int processes = run->app->processes;
 
-	wl_lock(&t->run->lock);
-	start_thread(t->run, task, 0);
-	wl_unlock(&t->run->lock);
+	rt_reap(t, MOST_ENDED);
+	wl_lock(&run->lock);
+	started = add_thread(run, task, 0);
+	if (processes)
+		wl_unlock(&run->lock);
+	rt_launch(started, t);
+	if (!processes)
+		wl_unlock(&run->lock);
 }
 
 /* ------------------------------------------------------------------ the run */
@@ -379,6 +390,15 @@ static void wait_for_all(struct run *run)
 		log = log->next;
 		wl_unlock(&run->lock);
 	}
+}
+
+/* Whether a task that is there from the start is started by the one that begins its process. */
+static int follows(const struct rt_app *app, const struct rt_task *task)
+{
+	for (const struct rt_task *before = app->task; task->process && before < task; before++)
+		if (before->process == task->process && before->instances)
+			return 1;
+	return 0;
 }
 
 static void rt_app(void)
@@ -401,7 +421,8 @@ static void rt_app(void)
 		r->forks = 0;
 	}
 	for (int i = 0; i < app->nr_tasks; i++)
-		app->task[i].wakes = app->task[i].asleep = app->task[i].done = 0;
+		app->task[i].wakes = app->task[i].asleep = app->task[i].done = app->task[i].over =
+			app->task[i].awaited = 0;
 	if (app->replays)
 		rt_replay_connect(app);
 	wl_barrier_init(&run->start, app->nr_threads);
@@ -410,10 +431,13 @@ static void rt_app(void)
 	wl_lock(&run->lock);
 	for (int i = 0; i < app->nr_tasks; i++)
 		for (int n = 0; n < app->task[i].instances; n++)
-			start_thread(run, &app->task[i], -1);
+			if (!follows(app, &app->task[i]))
+				rt_launch(add_thread(run, &app->task[i], -1), NULL);
 	wl_unlock(&run->lock);
 	if (app->duration)
 		wl_sleep(app->duration * WL_SEC);
+	else if (app->processes)
+		rt_wait_for_processes(run);
 	else
 		wait_for_all(run);
 	wl_store(&run->over, 1);

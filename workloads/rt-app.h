@@ -82,6 +82,7 @@ struct rt_task {
 	const char	*name;
 	int		instances, loop;
 	int		first_cpu;		/* where it was as its recording began; -1: not known */
+	int		process;		/* of the recording; 0: that of whoever starts it */
 	unsigned long long delay_us;
 	struct rt_sched	sched;
 	struct rt_place	place;
@@ -95,7 +96,9 @@ struct rt_task {
 	unsigned long long woken;		/* when the last of them came */
 	struct rt_queue	requests;		/* of the wakes to come */
 	struct rt_class	*class;			/* of requests that it begins; NULL: it does not replay */
-	int		starts;			/* by words of the file */
+	int		starts, joins;		/* by words of the file */
+	void		*thread;		/* of its replay */
+	unsigned int	over, awaited;		/* it has ended; somebody may wait for that */
 	unsigned long long done;		/* ns of work so far, items included */
 };
 
@@ -107,6 +110,7 @@ struct rt_app {
 	struct rt_message *message;		/* by their numbers, from 1 */
 	int		nr_messages;
 	int		replays;		/* has a replay among its events */
+	int		processes;		/* has tasks that are of a process of their own */
 	int		recorded_cpus;		/* of the machine of the recording; 0: not known */
 	unsigned int	nr_locks, nr_gates, nr_barriers, nr_pools, nr_items;	/* each from 1 */
 	struct rt_gate	*gate;
@@ -160,6 +164,7 @@ const char *rt_policy_name(enum wl_policy policy);	/* rt-app-sched.c */
 struct rt_replay {
 	void		*thread;
 	void		(*start)(void *thread, struct rt_task *task);
+	void		(*join)(void *thread, struct rt_task *task);
 	struct rt_app	*app;
 	const unsigned int *over;
 	unsigned long long began, next;		/* next: point of a grid */

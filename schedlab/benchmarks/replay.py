@@ -34,8 +34,8 @@ _SOME = 1.0
 """Percentage points."""
 _MANY = 10
 """An error from which on it is told as a multiple."""
-_WORD = re.compile(r"([wrst@dlbpg])|(?<![^ ])(\d+)")
-_HANDS_OVER = "wlbpg"
+_WORD = re.compile(r"([wrst@dlbpgj])|(?<![^ ])(\d+)")
+_HANDS_OVER = "wlbpgj"
 """Words for which tasks wait for each other; an item of a pool is waited for once."""
 
 
@@ -102,7 +102,7 @@ def longest_sleep(tasks: Iterable[tuple[str, str]]) -> tuple[float, str]:
 
 def kind_of_replay(words: Iterable[str]) -> str:
     """Return the kind of a recorded workload, of the words of its tasks."""
-    counts = dict.fromkeys("wrst@dlbpg", 0)
+    counts = dict.fromkeys("wrst@dlbpgj", 0)
     work = 0
     for text in words:
         for letter, ns in _WORD.findall(text):

@@ -30,6 +30,7 @@ _PROPERTIES = (
         "instance",
         "delay",
         "first_cpu",
+        "process",
         "policy",
         "priority",
         "dl-runtime",

@@ -70,7 +70,10 @@ def import_(
         known = read_trace(probe)
         costs = call_costs(known, speeds(given or known.machine))
         if not costs:
-            raise UsageError(f"{probe}: contains no replay of the probe.")
+            raise UsageError(
+                f"{probe}: contains no replay of this schedlab's probe."
+                "\n  `schedlab workload probe` writes it; record its replay again."
+            )
     patterns = tuple(tasks.split(",")) if tasks else ()
     events = read_trace(trace)
     choice = Choice(patterns, speeds(given or events.machine), costs)

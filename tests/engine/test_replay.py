@@ -53,7 +53,10 @@ def steps(workload: RecordedWorkload, letter: str) -> int:
 
 
 def test_a_replay_hands_on_as_often_as_the_original(sim: Simulator) -> None:
-    """It takes longer than that, by its own calls; with their costs known, about as long."""
+    """It takes longer than that, by its own calls; with their costs known, about as long.
+
+    A fifteenth of so short a run is the start of its two processes, which the original's time lacks.
+    """
     original, trace_of_original = traced(sim, PIPE, "pipe")
     _, known = traced(sim, replay_of(sim, probe(), "probe"), "probe")
     costs = call_costs(read_trace(known), Speeds())
@@ -68,7 +71,7 @@ def test_a_replay_hands_on_as_often_as_the_original(sim: Simulator) -> None:
     bare = infer(read_trace(trace_of_original), Choice(("sched-pipe",)), "pipe")
     longer, _ = traced(sim, replay_of(sim, bare, "bare"), "bare")
     off = [abs(run["metrics"]["rt-app.time"] / took - 1) for run in (again, longer)]
-    assert off[0] < 0.25 and off[0] < off[1] / 2
+    assert off[0] < 0.3 and off[0] < off[1] / 2
 
 
 def test_requests_are_timed_from_what_begins_them_to_their_answer(sim: Simulator) -> None:
@@ -211,3 +214,33 @@ def test_a_task_that_may_not_run_on_its_first_cpu_stays_where_it_may(sim: Simula
     switches = events.of(Kind.SWITCH)
     own = switches[[events.names[t] == "t-1" for t in events.two[switches].tolist()]]
     assert len(own) and set(events.cpu[own].tolist()) <= {0, 1}
+
+
+def test_tasks_of_other_processes_are_processes_again(sim: Simulator) -> None:
+    """A process starts one that has a thread, and waits for its end; two more begin together."""
+    tasks = [
+        RecordedTask(1, "make", "100000 +2 j2 200000", {"process": 1}),
+        RecordedTask(2, "cc", "100000 +3 1000000", {"process": 2, "instance": 0}),
+        RecordedTask(3, "helper", "3000000", {"process": 2, "instance": 0}),
+        RecordedTask(4, "server", "w 1000", {"process": 3}),
+        RecordedTask(5, "thread", "500000 >4", {"process": 3}),
+    ]
+    replay = replay_of(sim, RecordedWorkload(tasks, {}), "processes")
+    _, trace = traced(sim, replay, "processes", "--trace-events", "sched:*")
+    events = read_trace(trace)
+    assert events.setup
+    process = {
+        events.names[pid]: own.process
+        for pid, own in events.setup.tasks.items()
+        if pid in events.names
+    }
+    assert process["cc-2"] == process["helper-3"] and process["server-4"] == process["thread-5"]
+    apart = {process[name] for name in ("make-1", "cc-2", "server-4", "rt-app")}
+    assert len(apart) == 4
+    made = infer(events, Choice(("make*", "cc*", "helper*", "server*", "thread*")), "x")
+    again = {task.name: task for task in made.tasks}
+    numbers = {name: task.settings["process"] for name, task in again.items()}
+    assert numbers["cc-2"] == numbers["helper-3"] != numbers["make-1"]
+    words = [word for word in again["make-1"].words.split() if not word.isdigit()]
+    child = again["cc-2"].id
+    assert words[-2:] == [f"+{child}", f"j{child}"]

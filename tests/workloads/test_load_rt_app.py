@@ -275,3 +275,34 @@ def test_objects_of_a_recording_are_shared(tmp_path: Path) -> None:
         file.write_text(text.replace(right, wrong, 1))
         done = run("--file", file)
         assert done.returncode == 2 and why in done.stderr, done.stderr
+
+
+def test_tasks_of_other_processes_are_processes_again(tmp_path: Path) -> None:
+    """A build: processes that start and await others, one by one and all at once, and threads."""
+    alone = {"instance": 0}
+    tasks = [
+        RecordedTask(1, "make", "1000000 +2 j2 +3 +4 j3 j4 >9 w", {"process": 1}),
+        RecordedTask(2, "sh", "200000 +5 j5", {"process": 2, **alone}),
+        RecordedTask(5, "cc", "300000", {"process": 3, **alone}),
+        RecordedTask(3, "sh", "200000 +6 100000", {"process": 4, **alone}),
+        RecordedTask(6, "thread", "900000", {"process": 4, **alone}),
+        RecordedTask(4, "thread", "200000", {"process": 1, **alone}),
+        RecordedTask(9, "server", "w 1000 >1", {"process": 7}),
+        RecordedTask(10, "thread", "5000", {"process": 7}),
+        RecordedTask(
+            *(
+                11,
+                "many",
+                " ".join([f"+{n} j{n}" if n < 120 else f"+{n}" for n in range(100, 260)]),
+            ),
+            {"process": 8},
+        ),
+        *(RecordedTask(n, "child", "20000", {"process": n, **alone}) for n in range(100, 260)),
+    ]
+    file = tmp_path / "x.slw"
+    RecordedWorkload(tasks, {}).write(file)
+    for _ in range(3):
+        done = run("--file", file, "--json")
+        assert done.returncode == 0, done.stderr
+    file.write_text(file.read_text().replace("j2 ", "j77 ", 1))
+    assert "no task's name ends in -77" in run("--file", file).stderr

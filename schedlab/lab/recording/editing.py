@@ -12,6 +12,7 @@ from schedlab.lab.recording.workload import (
     ARRIVAL,
     BARRIER,
     GRID,
+    JOIN,
     LOCK,
     OPEN,
     PASS,
@@ -86,16 +87,16 @@ def _side_by_side(workloads: Sequence[RecordedWorkload]) -> RecordedWorkload:
     messages: list[Message] = []
     barriers: list[int] = []
     items: list[Item] = []
-    last = dict.fromkeys(("task", "channel", "lock", "gate", "pool"), 0)
+    last = dict.fromkeys(("task", "channel", "lock", "gate", "pool", "process"), 0)
     for workload in workloads:
-        more = dict.fromkeys((WAKE, START), last["task"])
+        more = dict.fromkeys((WAKE, START, JOIN), last["task"])
         more |= dict.fromkeys((LOCK, UNLOCK), last["lock"])
         more |= dict.fromkeys((PASS, OPEN), last["gate"])
         more |= dict.fromkeys((SEND, RECEIVE), len(messages))
         more |= {BARRIER: len(barriers), PUT: len(items), SERVE: last["pool"]}
         moved = workload.edited(partial(_moved, more))
         own = moved.tasks if len(workloads) == 1 else map(_anywhere, moved.tasks)
-        tasks += [replace(task, id=task.id + last["task"]) for task in own]
+        tasks += [_renumbered(task, last["task"], last["process"]) for task in own]
         messages += [replace(m, channel=m.channel + last["channel"]) for m in moved.messages]
         barriers += moved.barriers
         items += [replace(item, pool=item.pool + last["pool"]) for item in moved.items]
@@ -103,8 +104,17 @@ def _side_by_side(workloads: Sequence[RecordedWorkload]) -> RecordedWorkload:
         last["channel"] += max((message.channel for message in workload.messages), default=0)
         last["lock"] += workload.highest(LOCK)
         last["gate"] += workload.highest(PASS, OPEN)
+        last["process"] += max((task.process for task in workload.tasks), default=0)
         last["pool"] += max((item.pool for item in workload.items), default=0)
     return RecordedWorkload(tasks, {}, messages, barriers, items)
+
+
+def _renumbered(task: RecordedTask, tasks: int, processes: int) -> RecordedTask:
+    """Return a task behind so many others, of a process behind so many."""
+    settings = dict(task.settings)
+    if task.process:
+        settings["process"] = task.process + processes
+    return replace(task, id=task.id + tasks, settings=settings)
 
 
 def _anywhere(task: RecordedTask) -> RecordedTask:

@@ -10,6 +10,7 @@ from schedlab.lab.recording.objects import Left, Shared, Steps
 from schedlab.lab.recording.workload import (
     BARRIER,
     GRID,
+    JOIN,
     LOCK,
     PASS,
     RECEIVE,
@@ -19,9 +20,9 @@ from schedlab.lab.recording.workload import (
     WAIT,
 )
 
-_STAYS = frozenset(map(ord, (WAIT, PASS, RECEIVE, GRID, BARRIER)))
+_STAYS = frozenset(map(ord, (WAIT, PASS, RECEIVE, GRID, BARRIER, JOIN)))
 """Words that belong to one task, so that no item has them."""
-_WAITS = frozenset(map(ord, (WAIT, PASS, RECEIVE, SEND, BARRIER, TAKE)))
+_WAITS = frozenset(map(ord, (WAIT, PASS, RECEIVE, SEND, BARRIER, TAKE, JOIN)))
 """Words at which a task may wait for another one that waits for a lock it holds."""
 
 

@@ -3,6 +3,7 @@
 A process number may be used again; a task begins with what was set for the task that forked it.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -12,6 +13,8 @@ from schedlab.lab.recording.pieces import Lives
 from schedlab.lab.recording.setup import Setup, TaskSetup
 
 _KTHREADD, _KTHREADD_PID = "kthreadd", 2
+_IS_THREAD = 0x10000
+"""CLONE_THREAD"""
 
 
 def settings_of(events: Events, lives: Lives) -> list[TaskSetup | None]:
@@ -34,6 +37,37 @@ def family_of(events: Events, lives: Lives, roots: Sequence[int]) -> Flags:
         if parent in family:
             family.add(child)
     return np.isin(lives.key, np.array(sorted(family), np.int64))
+
+
+def processes_of(events: Events, lives: Lives) -> dict[int, int]:
+    """Return of each life the life of its process, as far as it is known.
+
+    The set-up says it of tasks that were there at a look at the host, and the flags of clone() of
+    others; a task of which neither is seen counts as a thread of the one that started it.
+    """
+    setup = events.setup
+    known: dict[int, int] = {}
+    if setup:
+        known = {
+            _seen_life(setup, lives, pid): _seen_life(setup, lives, own.process)
+            for pid, own in setup.tasks.items()
+            if own.process
+        }
+    made = events.of(Kind.NEW_TASK)
+    places: dict[int, list[int]] = {}
+    for place, pid in zip(made.tolist(), events.one[made].tolist(), strict=True):
+        places.setdefault(pid, []).append(place)
+    forks = events.of(Kind.FORK)
+    for place, (parent, child) in zip(forks.tolist(), _forks(events, lives), strict=True):
+        if child in known:
+            continue
+        own = places.get(lives.number_of(child)[0], [])
+        last = bisect_left(own, place) - 1
+        if last >= 0 and not events.two[own[last]] & _IS_THREAD:
+            known[child] = child
+        elif parent in known:
+            known[child] = known[parent]
+    return known
 
 
 def of_kernel(events: Events, lives: Lives, by_name: Callable[[str], bool]) -> dict[int, bool]:

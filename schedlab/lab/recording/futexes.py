@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from schedlab.lab.recording.events import FUTEX_IS_PRIVATE, Events, Flags, Kind, Numbers
+from schedlab.lab.recording.families import processes_of
 from schedlab.lab.recording.pieces import Lives, Spans, task_key
 
 CONTENDED = 2
@@ -50,6 +51,11 @@ class FutexCalls(Spans):
     result: Numbers
     above: Numbers
     """Of a word at a multiple of 8: the word 4 bytes above, of the same process; -1: none."""
+
+    def word_around(self, task: Numbers, place: Numbers) -> Numbers:
+        """Return the word of the call that a task is in at a place; -1: it is in none."""
+        call = self.around(task, place)
+        return np.where(call >= 0, self.word[np.maximum(call, 0)], -1) if len(self) else call
 
 
 def find_futex_calls(events: Events, lives: Lives) -> FutexCalls:
@@ -87,13 +93,9 @@ def find_futex_calls(events: Events, lives: Lives) -> FutexCalls:
 
 
 def _processes(events: Events, lives: Lives) -> Numbers:
-    """Return the process of each task: as it was set, or that of the task which started it."""
-    known = {pid: task.process for pid, task in events.setup.tasks.items()} if events.setup else {}
-    forks = events.of(Kind.FORK)
-    for parent, child in zip(events.one[forks].tolist(), events.two[forks].tolist(), strict=True):
-        if child not in known and parent in known:
-            known[child] = known[parent]
-    return np.array([known.get(pid, 0) for pid in lives.pid.tolist()], np.int64)
+    """Return the number of the process of each task; 0: it is not known."""
+    known = processes_of(events, lives)
+    return np.array([known.get(key, -1) + 1 for key in lives.key.tolist()], np.int64)
 
 
 @dataclass

@@ -10,6 +10,7 @@ from schedlab.lab.recording.workload import (
     BARRIER,
     DEVICE,
     GRID,
+    JOIN,
     LOCK,
     OPEN,
     PASS,
@@ -108,11 +109,16 @@ class IdealRun:
         self._taker: dict[int, int] = {}
         """Of each item: the task that took it."""
         self._gates: dict[int, _Gate] = {}
+        self._ended: dict[int, int] = {}
+        """When tasks ended."""
+        self._joiners: dict[int, list[int]] = {}
+        """Of each task: those that wait for its end."""
         self._waits_at = {
             LOCK: self._lock,
             BARRIER: self._arrive,
             SERVE: self._serve,
             PASS: self._pass,
+            JOIN: self._join,
         }
         for task in workload.tasks:
             if task.settings.get("instance", 1):
@@ -179,6 +185,9 @@ class IdealRun:
         task.time = max(task.time, time)
         self.ns = max(self.ns, task.time)
         if task.at == len(task.steps):
+            self._ended.setdefault(task_id, task.time)
+            for waiting in self._joiners.pop(task_id, ()):
+                heapq.heappush(self._ready, (task.time, waiting))
             return
         letter, number = task.steps[task.at]
         if len(task.times) == task.at:
@@ -260,6 +269,14 @@ class IdealRun:
             gate.waiting.append(task_id)
             return False
         task.wakers[task.at] = gate.opener
+        task.ended[task.at] = task.time
+        return True
+
+    def _join(self, number: int, task: _Going, task_id: int) -> bool:
+        if number not in self._ended:
+            self._joiners.setdefault(number, []).append(task_id)
+            return False
+        task.wakers[task.at] = number
         task.ended[task.at] = task.time
         return True
 

@@ -6,7 +6,9 @@ timer; a device; or, where the trace does not show it, nothing that is known.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,7 +36,7 @@ from schedlab.lab.recording.events import (
     Kind,
     Numbers,
 )
-from schedlab.lab.recording.families import unseen_changes
+from schedlab.lab.recording.families import processes_of, unseen_changes
 from schedlab.lab.recording.gates import ONE_CALL
 from schedlab.lab.recording.lacking import lacking
 from schedlab.lab.recording.objects import Left, Shared, Steps, steps_of
@@ -48,6 +50,7 @@ from schedlab.lab.recording.workload import (
     ARRIVAL,
     DEVICE,
     GRID,
+    JOIN,
     PASS,
     SERVE,
     SLEEP,
@@ -107,6 +110,7 @@ class Inference:
         own = self.pieces.since[self.taken[self.pieces.task]]
         self.start = int(own.min(initial=int(events.ns[-1])))
         """When the first chosen task runs: times of the workload count from then."""
+        self.process = self._processes()
         self.handed_over = 0
         """Locks that stay hand-overs, as tasks could wait for ever otherwise."""
         self.late = 0
@@ -175,6 +179,7 @@ class Inference:
         realtime = np.array(self.work.priorities) < 100
         slack = np.where(realtime[waits.task], 0, TIMER_SLACK)
         letters[by_task] = ord(WAIT)
+        letters[waits.joins] = ord(JOIN)
         outside = waits.cause == order.index(OUTSIDE)
         letters[outside] = ord(ARRIVAL)
         letters[waits.cause == order.index(ANSWER)] = ord(DEVICE)
@@ -182,9 +187,10 @@ class Inference:
         amounts = np.maximum(amounts - slack, 0)
         passed = self._find_grids(waits, letters, amounts, shared.servers)
         amounts[by_task] = 0
+        amounts[waits.joins] = self.pieces.task[waits.waker[waits.joins]]
         gated = shared.gate > 0
         letters[gated], amounts[gated] = ord(PASS), shared.gate[gated]
-        by_task = by_task[~gated[by_task]]
+        by_task = by_task[~(gated | waits.joins)[by_task]]
         started = [(place, by, child) for child, (place, by) in births.items() if by >= 0]
         place, by, child = (
             (np.array(column, np.int64) for column in zip(*started, strict=True))
@@ -268,6 +274,9 @@ class Inference:
         low = np.searchsorted(steps.task, chosen, "left")
         high = np.searchsorted(steps.task, chosen, "right")
         total = np.bincount(self.pieces.task, self.work.spent, len(self.taken)).astype(np.int64)
+        forked = self._forked(births)
+        forks = {ids[task] for task in forked}
+        threads = Counter(each for each, own in zip(self.process, self.taken, strict=True) if own)
         calls = shared.calls
         total -= np.bincount(calls.task, calls.long, len(total)).astype(np.int64)
         found = []
@@ -279,18 +288,22 @@ class Inference:
             words: list[tuple[str, int]] = []
             for ns, letter, amount in zip(work, letters, steps.amount[a:b].tolist(), strict=True):
                 words.append(("", ns))
-                words.append((letter, ids[amount] if letter in (WAKE, START) else amount))
+                words.append((letter, ids[amount] if letter in (WAKE, START, JOIN) else amount))
             words.append(("", int(total[t] - (offset[-1] if len(offset) else 0))))
             name = re.sub(r"[^\w.:+-]", "_", self.work.names[t])[:24] or "task"
             own, served, after = split_items(words)
+            alone = bool(self.process[t]) and threads[self.process[t]] == 1
+            left = partial(
+                without_costs, costs=self.costs, silent=shared.silent, forks=forks, alone=alone
+            )
             for number, part in served.items():
                 debt = 0.0 if number in shared.silent else self.costs.get(WAIT, 0.0)
-                said = join_words(without_costs(closed(part), self.costs, debt, shared.silent))
+                said = join_words(left(closed(part), debt=debt))
                 items[number] = Item(shared.pool_of[number], said)
             if served:
                 own += [(SERVE, shared.pool_of[next(iter(served))]), *after]
-            debt = self.costs.get(closure.TASK, 0.0)
-            steps_left = without_costs(closed(own), self.costs, debt, shared.silent)
+            debt = self.costs.get(closure.PROCESS if t in forked else closure.TASK, 0.0)
+            steps_left = left(closed(own), debt=debt)
             settings = self._settings(t, births)
             found.append(RecordedTask(ids[t], name, join_words(steps_left), settings))
         return found, [items[number] for number in sorted(items)]
@@ -308,9 +321,41 @@ class Inference:
             ids[task] = pid
         return ids
 
+    def _processes(self) -> list[int]:
+        """Return the number of the process of each task, from 1; 0: it is not known.
+
+        Where all chosen tasks are of one process, all numbers are 0.
+        """
+        lives = self.pieces.lives.key.tolist()
+        of_life = processes_of(self.events, self.pieces.lives)
+        every = [of_life.get(key, -1) for key in lives]
+        chosen = {each for each, own in zip(every, self.taken.tolist(), strict=True) if own}
+        numbers = {each: at for at, each in enumerate(sorted(chosen - {-1}), 1)}
+        if len(chosen) < 2:
+            return [0] * len(every)
+        return [numbers.get(each, 0) for each in every]
+
+    def _forked(self, births: Mapping[int, tuple[int, int]]) -> set[int]:
+        """Return the tasks that begin a process of their own, as a replay starts them."""
+        found: set[int] = set()
+        begun: set[int] = set()
+        for task, number in enumerate(self.process):
+            by = births.get(task, (0, -1))[1]
+            parent = int(self.pieces.task[by]) if by >= 0 else -1
+            if parent >= 0:
+                new = number not in (0, self.process[parent])
+            else:
+                new = number not in (0, *begun)
+                begun.add(number)
+            if new and self.taken[task]:
+                found.add(task)
+        return found
+
     def _settings(self, task: int, births: Mapping[int, tuple[int, int]]) -> dict[str, Any]:
         priority = self.work.priorities[task]
         settings: dict[str, Any] = {}
+        if self.process[task]:
+            settings["process"] = self.process[task]
         if 0 <= priority < 100:
             settings |= {"policy": "SCHED_FIFO", "priority": max(99 - priority, 1)}
         elif priority not in (-1, 120):

@@ -113,7 +113,8 @@ class Loops:
     def _hand_over(self, found: Service, task: int) -> None:
         """Make items of what other tasks wake a loop for without a message, as by an eventfd."""
         waits, work = self._waits, self._work
-        own = (waits.task == task) & (waits.cause == list(CAUSES).index(TASK)) & ~waits.soft
+        own = (waits.task == task) & (waits.cause == list(CAUSES).index(TASK))
+        own &= ~(waits.soft | waits.joins)
         own[np.array(found.asked, np.int64)] = False
         own &= self._futexes.around(waits.task, waits.place) < 0
         for wait in np.flatnonzero(own).tolist():

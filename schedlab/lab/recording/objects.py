@@ -17,7 +17,7 @@ from schedlab.lab.recording.futexes import (
     find_futex_calls,
     find_objects,
 )
-from schedlab.lab.recording.gates import find_gates
+from schedlab.lab.recording.gates import addressed_tasks, find_gates
 from schedlab.lab.recording.loops import Loops
 from schedlab.lab.recording.messages import Transfers, arrived, find_transfers, whole_channels
 from schedlab.lab.recording.pieces import Spans, find_spans, task_key
@@ -146,6 +146,7 @@ class Shared:
         self.gate = np.zeros(len(waits.task), np.int64)
         """Of each wait, from 1; 0: none."""
         if cost is not None:
+            self._addressed = addressed_tasks(work, waits, self.futexes)
             self._serve(waits, left, in_turns)
             self._open(waits, cost)
 
@@ -233,6 +234,7 @@ class Shared:
         loops = self._loops.services if self._loops else []
         servers = np.array([service.server for service in loops], np.int64)
         free = ~self._by_message(waits, transfers) & ~np.isin(waits.task, servers)
+        free &= ~waits.joins
         call = self.futexes.around(waits.task, waits.place)
         if len(self.futexes):
             there = np.maximum(call, 0)
@@ -247,11 +249,10 @@ class Shared:
             rows += self._add(service)
             waits.cause[np.array(service.asked, np.int64)] = list(CAUSES).index(ITEM)
         known = self._known_words(left)
-        call = self.futexes.around(waits.task, waits.place)
-        of_call = self.futexes.word[np.maximum(call, 0)] if len(self.futexes) else call
-        free = (call < 0) | ~np.isin(of_call, known)
-        others = {*left.servers, *self.servers, *in_turns}
-        for service in find_services(self._work, waits, free, others):
+        word = self.futexes.word_around(waits.task, waits.place)
+        free = ((word < 0) | ~np.isin(word, known)) & ~waits.joins
+        others = {*left.servers, *self.servers, *in_turns, *self._addressed}
+        for service in find_services(self._work, waits, free, word, others):
             rows += self._add(service)
             waits.cause[np.array(service.asked)] = list(CAUSES).index(ITEM)
         rows += (row for pair in self.turns for row in pair.rows)
@@ -268,7 +269,7 @@ class Shared:
 
     def _open(self, waits: Waits, cost: float) -> None:
         """Make a gate of each call that wakes several tasks."""
-        gate = find_gates(self._work, waits, self.futexes, cost)
+        gate = find_gates(self._work, waits, self.futexes, cost, self._addressed)
         own = np.flatnonzero(gate)
         own = own[np.argsort(task_key(gate[own], waits.waking[own]), kind="stable")]
         number, first, size = np.unique(gate[own], return_index=True, return_counts=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from schedlab.lab.recording.causes import CAUSES, TASK
-from schedlab.lab.recording.events import Flags
+from schedlab.lab.recording.events import Flags, Numbers
 from schedlab.lab.recording.waits import Waits
 from schedlab.lab.recording.worked import Worked
 from schedlab.lab.recording.workload import PUT, TAKE
@@ -25,6 +25,12 @@ With more of them it collects what others did, as one that joins threads, and do
 _SILENT = 0.1
 """Of the requests of an only client, the part that wakes nobody: with fewer of them the two take
 turns, and a trace has all of their wakes."""
+GOES_ON = 0.25
+"""Of its work from turn to turn, the part that a task may do between its wake and its wait; with
+room for two, it would be half of it at least."""
+CALLS = 5_000
+"""ns of work that the end of a call that wakes and the begin of one that waits may take, both being
+traced."""
 
 Row = tuple[int, int, int, str, int]
 """Task, place, work it had done, word, number."""
@@ -54,23 +60,27 @@ class Service:
         return len(self.silent) - 1 < _SILENT * self.items
 
 
-def find_services(work: Worked, waits: Waits, free: Flags, left: Collection[int]) -> list[Service]:
+def find_services(
+    work: Worked, waits: Waits, free: Flags, word: Numbers, left: Collection[int]
+) -> list[Service]:
     """Return the services of a recording, but those of tasks that are left out.
 
     Args:
         work: the trace.
         waits: all waits.
         free: of the waits, those that may be for requests and answers.
+        word: of each wait, the futex; -1: it is at none.
         left: tasks.
     """
-    return list(_Search(work, waits, free).services(left))
+    return list(_Search(work, waits, free, word).services(left))
 
 
 class _Search:
     """The wakes of tasks by tasks, by the waiting task and by the waking one."""
 
-    def __init__(self, work: Worked, waits: Waits, free: Flags) -> None:
+    def __init__(self, work: Worked, waits: Waits, free: Flags, word: Numbers) -> None:
         self._work, self._waits = work, waits
+        self._word = word.tolist()
         by_task = np.flatnonzero(free & (waits.cause == list(CAUSES).index(TASK)))
         by_task = by_task[np.argsort(waits.waking[by_task], kind="stable")]
         by = work.pieces.task[waits.waker[by_task]]
@@ -91,13 +101,19 @@ class _Search:
         """Of each such wait: what the waker had worked."""
 
     def _partners(self) -> dict[int, set[int]]:
-        """Return for each task those that it wakes and that wake it."""
-        woken_by = {task: {self._waker[wait] for wait in every} for task, every in self._of.items()}
-        found = {
-            task: {other for other in wakers if task in woken_by.get(other, ())}
-            for task, wakers in woken_by.items()
-        }
-        return {task: partners for task, partners in found.items() if partners}
+        """Return for each task those that it wakes and that wake it.
+
+        Those that wait at one futex wait for what it stands for, and not for each other's answers.
+        """
+        at: dict[tuple[int, int], set[int]] = {}
+        for task, every in self._of.items():
+            for wait in every:
+                at.setdefault((task, self._waker[wait]), set()).add(self._word[wait])
+        found: dict[int, set[int]] = {}
+        for (task, other), words in at.items():
+            if (other, task) in at and not (words & at[other, task]) - {-1}:
+                found.setdefault(task, set()).add(other)
+        return found
 
     def services(self, left: Collection[int]) -> Iterator[Service]:
         """Yield services, of the task with most clients first; a server is not a client later."""
@@ -108,9 +124,26 @@ class _Search:
             if task in left or not clients:
                 continue
             service = self._service(task, clients)
-            if service and (len(clients) > 1 or not service.takes_turns()):
+            if service and (len(clients) > 1 or self._serves_one(service, *clients)):
                 servers.add(task)
                 yield service
+
+    def _serves_one(self, service: Service, client: int) -> bool:
+        """Return whether a task serves an only client: one that waits as soon as it has asked.
+
+        A client that works on has put something into a buffer between both, or taken it out.
+        """
+        after = whole = 0
+        asked = [self._woke[wait] for wait in service.asked if self._waker[wait] == client]
+        stopped = [int(self._waits.offset[wait]) for wait in self._of[client]]
+        before = 0
+        for offset in stopped:
+            last = bisect_left(asked, offset + 1) - 1
+            if last >= 0 and asked[last] >= before:
+                after += max(offset - asked[last] - CALLS, 0)
+                whole += offset - before
+            before = offset
+        return not service.takes_turns() and after <= GOES_ON * whole
 
     def _service(self, server: int, clients: set[int]) -> Service | None:
         """Return what a task does as a server; nothing if it collects what others did."""

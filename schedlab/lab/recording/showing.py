@@ -13,6 +13,7 @@ from schedlab.lab.recording.workload import (
     BARRIER,
     DEVICE,
     GRID,
+    JOIN,
     LOCK,
     OPEN,
     PASS,
@@ -29,7 +30,7 @@ from schedlab.lab.recording.workload import (
 _MOST_GROUPS = 30
 _MOST_STUCK = 5
 _COLUMNS = {
-    "waits": (WAIT, PASS, BARRIER),
+    "waits": (WAIT, PASS, BARRIER, JOIN),
     "wakes": (WAKE, OPEN, PUT),
     "messages": (SEND, RECEIVE),
     "locks": (LOCK,),

@@ -12,6 +12,7 @@ from schedlab.lab.recording.workload import (
     BARRIER,
     DEVICE,
     GRID,
+    JOIN,
     LOCK,
     PASS,
     PUT,
@@ -79,7 +80,7 @@ def trim(
                 step = (SLEEP, limit - time)
             elif letter in (WAKE, START) and number not in kept:
                 step = None
-            elif letter in (WAIT, PASS, RECEIVE):
+            elif letter in (WAIT, PASS, RECEIVE, JOIN):
                 wake = run.wake_of(task, at)
                 if not wake or wake[1] >= limit:
                     break

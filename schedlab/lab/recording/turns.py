@@ -19,7 +19,7 @@ import numpy as np
 
 from schedlab.lab.recording.causes import CAUSES, TASK
 from schedlab.lab.recording.events import Flags, Numbers
-from schedlab.lab.recording.services import Row
+from schedlab.lab.recording.services import CALLS, GOES_ON, Row
 from schedlab.lab.recording.waits import Waits
 from schedlab.lab.recording.worked import Worked
 from schedlab.lab.recording.workload import WAIT, WAKE
@@ -30,12 +30,6 @@ _OTHERS = 0.05
 """Of a task's waits, the part that other tasks than the one before it may end."""
 _AT_ONCE = 0.25
 """Of what the one of two works that works less, the part during which both may run."""
-_GOES_ON = 0.25
-"""Of its work from turn to turn, the part that a task may do between its wake and its wait; with
-room for two, it would be half of it at least."""
-_CALLS = 5_000
-"""ns of work that the end of a call that wakes and the begin of one that waits may take, both being
-traced."""
 _MOST = 8
 """Tasks that take turns with each other."""
 
@@ -78,7 +72,7 @@ class _Side:
     @property
     def goes_on(self) -> bool:
         """Return whether the task may do more than to wait, once it has let the next one go on."""
-        return self.after > _GOES_ON * self.whole
+        return self.after > GOES_ON * self.whole
 
     def both(self) -> Iterator[tuple[int, list[_Token]]]:
         """Yield the gives, and then the waits; of one place gives come first."""
@@ -164,7 +158,7 @@ def _side(
         elif before and not gives and not before[1]:
             found.gives.append(_Token(token.place, token.offset, -1))
         elif before and not gives:
-            found.after += max(token.offset - before[0].offset - _CALLS, 0)
+            found.after += max(token.offset - before[0].offset - CALLS, 0)
             found.whole += token.offset - earlier
         (found.gives if gives else found.waits).append(token)
         earlier = before[0].offset if before else 0

@@ -1,5 +1,6 @@
 """The waits of tasks, and what each was for."""
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +35,9 @@ class Waits:
     """The piece of the waking task; -1: none."""
     soft: Flags
     """The wake was in a softirq, as that of the network, which may run in any task."""
+
+    joins: Flags
+    """It was for the end of the only child that the task had."""
 
     def next_place(self) -> Numbers:
         """Return where the task of each waits the next time, or a place after all of them."""
@@ -78,6 +82,7 @@ def find_waits(work: Worked) -> Waits:
         cause=np.zeros(len(chosen), np.int64),
         waker=np.full(len(chosen), -1),
         soft=np.zeros(len(chosen), bool),
+        joins=np.zeros(len(chosen), bool),
     )
     _judge(work, waits)
     return waits
@@ -109,3 +114,32 @@ def _judge(work: Worked, waits: Waits) -> None:
     waits.cause[:] = cause
     waits.waker[seen] = np.where(by_task, piece, -1)
     waits.soft[seen] = by_softirq
+    _find_joins(work, waits)
+
+
+def _find_joins(work: Worked, waits: Waits) -> None:
+    """Mark the waits that the end of an only child ended; of several, it may be any of them."""
+    exits = work.events.of(Kind.EXIT)
+    life = work.pieces.lives.task(work.events.one[exits], exits)
+    over = dict(zip(life.tolist(), exits.tolist(), strict=True))
+    of_fork = work.running(work.forks)
+    parent = np.where(of_fork >= 0, work.pieces.task[np.maximum(of_fork, 0)], -1)
+    forked: dict[int, list[int]] = {}
+    ends: dict[int, list[int]] = {}
+    starter: dict[int, int] = {}
+    for task, child, place in zip(
+        parent.tolist(), work.children.tolist(), work.forks.tolist(), strict=True
+    ):
+        if task >= 0 and child >= 0:
+            starter[child] = task
+            forked.setdefault(task, []).append(place)
+            ends.setdefault(task, []).append(over.get(child, LAST_PLACE))
+    for every in ends.values():
+        every.sort()
+    ended = np.flatnonzero((waits.waker >= 0) & (waits.waking >= 0))
+    by = work.pieces.task[waits.waker[ended]]
+    columns = (ended, waits.task[ended], by, waits.place[ended], waits.waking[ended])
+    for wait, task, child, stopped, waking in zip(*(c.tolist() for c in columns), strict=True):
+        if starter.get(child, -1) == task and stopped < over.get(child, LAST_PLACE) < waking:
+            alive = bisect_left(forked[task], stopped) - bisect_left(ends[task], stopped)
+            waits.joins[wait] = alive == 1

@@ -23,6 +23,7 @@ WAIT, WAKE, START, SLEEP, GRID, ARRIVAL, DEVICE = "w", ">", "+", "s", "t", "@", 
 SEND, RECEIVE = "m", "r"
 LOCK, UNLOCK, BARRIER, YIELD = "l", "u", "b", "y"
 PASS, OPEN = "g", "o"
+JOIN = "j"
 PUT, SERVE = "p", "q"
 TAKE = "c"
 """Of an item, by a task of a pool; not in files, where SERVE stands for all of them."""
@@ -33,6 +34,7 @@ WORDS: Mapping[str, str] = {
     WAIT: "waits until another task wakes it",
     WAKE: "wakes task N",
     START: "starts task N",
+    JOIN: "waits until task N has ended",
     SLEEP: "sleeps N ns",
     GRID: "sleeps to the next point of a grid of N ns",
     ARRIVAL: "waits for what arrives from outside, N ns after the start",
@@ -57,7 +59,7 @@ _MOST_POOLS = 1_000_000
 _MOST = (1 << 31) - 1
 _SECTIONS = ("recorded", "global", "messages", "barriers", "items", "tasks")
 _KEY = re.compile(r'\s*"([^"]+)"\s*:')
-_WORD = re.compile(r"([w>+st@dmrlubypqgo]?)([0-9]*)")
+_WORD = re.compile(r"([w>+jst@dmrlubypqgo]?)([0-9]*)")
 
 
 @dataclass(frozen=True)
@@ -79,12 +81,18 @@ class RecordedTask:
     name: str
     words: str
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """As in a task of rt-app: policy, priority, cpus, taskgroup, delay, first_cpu, instance."""
+    """As in a task of rt-app: policy, priority, cpus, taskgroup, delay, instance; first_cpu and
+    process."""
 
     @property
     def delay(self) -> int:
         """Return after how many us it comes."""
         return int(self.settings.get("delay", 0))
+
+    @property
+    def process(self) -> int:
+        """Return the number of its process; 0: that of the task which starts it."""
+        return int(self.settings.get("process", 0))
 
     @property
     def key(self) -> str:
@@ -364,8 +372,8 @@ def _check_numbers(made: RecordedWorkload) -> None:
     known[SERVE] = {item.pool for item in made.items}
     named = {SEND: "message", RECEIVE: "message", BARRIER: "barrier", PUT: "item", SERVE: "pool"}
     tasks = {task.id for task in made.tasks}
-    known |= {WAKE: tasks, START: tasks}
-    named |= {WAKE: "task", START: "task"}
+    known |= dict.fromkeys((WAKE, START, JOIN), tasks)
+    named |= dict.fromkeys((WAKE, START, JOIN), "task")
     every = [(f"tasks.{task.key}", task.steps()) for task in made.tasks]
     every += [(f"items.{at}", made.item_steps(at)) for at in range(1, len(made.items) + 1)]
     for where, steps in every:
@@ -410,6 +418,10 @@ def _task(key: str, value: Any) -> RecordedTask:
         _whole(value.get("first_cpu", 0), 0, _MOST)
     except ValueError:
         raise UsageError(f"tasks.{key}.first_cpu: the number of a CPU is expected.") from None
+    try:
+        _whole(value.get("process", 1), 1, _MOST)
+    except ValueError:
+        raise UsageError(f"tasks.{key}.process: a number from 1 is expected.") from None
     settings = {k: v for k, v in value.items() if k not in ("loop", "replay")}
     task = RecordedTask(int(number), name, value["replay"], settings)
     for _ in task.steps():

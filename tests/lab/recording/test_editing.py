@@ -356,13 +356,21 @@ def test_the_probe_finds_the_costs_that_were_added() -> None:
         "m": 30.0,
         "r": 400.0,
         "y": 60.0,
+        "j": 2000.0,
+        "process": 120_000.0,
+        "fork": 150_000.0,
+        "m alone": 20.0,
+        "r alone": 300.0,
     }
     recorded = []
-    for task in probe().tasks:
+    tasks = {task.id: task for task in probe().tasks}
+    for task in tasks.values():
         steps = list(task.steps())
-        extra = costs["task"]
-        for letter, _ in steps:
-            extra += costs.get(letter, 0.0)
+        extra = costs["process" if task.process else "task"]
+        for letter, number in steps:
+            forks = letter == "+" and tasks[number].process
+            alone = task.process and letter in ("m", "r")
+            extra += costs.get("fork" if forks else f"{letter} alone" if alone else letter, 0.0)
         steps.append(("", int(extra)))
         recorded.append(RecordedTask(task.id + 40, task.key, join_words(steps)))
     found = word_costs(RecordedWorkload(recorded, {}))
@@ -373,7 +381,7 @@ def test_the_probe_finds_the_costs_that_were_added() -> None:
 def test_show_has_every_group(tmp_path: Path) -> None:
     text = "\n".join(describe(probe()))
     assert "probe*" in text
-    assert "18 tasks" in text
+    assert "32 tasks" in text
 
 
 WORDS = st.lists(

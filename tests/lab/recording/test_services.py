@@ -219,3 +219,45 @@ def test_the_beginning_of_a_server_is_still_a_server() -> None:
 def test_a_server_without_one_of_its_clients_answers_in_the_recorded_order() -> None:
     made = trim(recorded(rounds()), None, ("server", "a"))
     assert not made.items and not list(IdealRun(made).stuck())
+
+
+EMPTY, FULL, MORE = 0x300, 0x400, 0x500
+
+
+def buffered(words: tuple[int, int, int, int], both: bool) -> list[Line]:
+    """B waits for A at one futex and for C at another one, and wakes each of them at one, too.
+
+    A is let go on by B before C is, and the other way round in every second round.
+    """
+    c = ("c", 13)
+    lines = [switch(0, cpu, IDLE, "R", task) for cpu, task in enumerate((A, B, c))]
+    for at in range(100_000, 100_000 * ROUNDS, 100_000):
+        lines += [
+            *wait(at, at + 20_000, 1, B, words[0], 0),
+            *wake(at + 10_000, 0, A, words[0], [B]),
+            *wait(at + 15_000, at + 40_000, 0, A, words[1], 0),
+            *wake(at + 30_000, 1, B, words[1], [A]),
+        ]
+        if both:
+            lines += [
+                *wait(at + 50_000, at + 70_000, 1, B, words[2], 0),
+                *wake(at + 60_000, 2, c, words[2], [B]),
+                *wait(at + 65_000, at + 90_000, 2, c, words[3], 0),
+                *wake(at + 80_000, 1, B, words[3], [c]),
+            ]
+    return lines
+
+
+def test_who_waits_for_two_tasks_at_a_futex_each_serves_none_of_them() -> None:
+    """Each of its waits is for one wake, which a gate is for: no other one ends it."""
+    made = made_of(buffered((EMPTY, FULL, MORE, LOCK), True))
+    assert not made.items
+    words = {task.name: task.words for task in made.tasks}
+    assert words["b"].count("g") == 2 * (ROUNDS - 1) and "w" not in words["b"]
+    assert not list(IdealRun(made).stuck())
+
+
+def test_those_that_wait_at_one_futex_serve_each_other_in_nothing() -> None:
+    """As the tasks of a reader-writer lock, of which one wakes all others and they wake it."""
+    made = made_of(buffered((LOCK, LOCK, LOCK, LOCK), True))
+    assert not made.items
