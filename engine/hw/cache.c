@@ -16,15 +16,15 @@ unsigned int hw_hot_filter[HW_HOT_FILTER];
 static struct copy *copies;		/* [llc][cpu] */
 struct copy *copies_here;
 static unsigned long *came_in;		/* [llc] bytes of regions, ever */
-static unsigned int l2_kb, llc_kb;
+static unsigned int llc_kb;
 static unsigned int next_hit;		/* a line this LLC has, while another one is on its way */
 
 void cache_read(json_t *obj)
 {
 	const struct path *at = AT(NULL, "cache");
 
-	json_only(obj, at, "l2", "llc", NULL);
-	l2_kb = json_kb(json_need(obj, at, "l2"), AT(at, "l2"));
+	json_only(obj, at, "l1", "l2", "llc", NULL);
+	refill_read(obj);
 	llc_kb = json_kb(json_need(obj, at, "llc"), AT(at, "llc"));
 	hw_llc_bytes = llc_kb << 10;
 }
@@ -34,6 +34,7 @@ void cache_init(void)
 	next_hit = hw_costs.line_hit / hw_costs.misses;
 	copies = hw_zalloc_huge(sizeof(*copies) * hw_nr_llcs * hw_nr_cpus);
 	came_in = hw_zalloc(sizeof(*came_in) * hw_nr_llcs, 64);
+	refill_init();
 }
 
 struct copy *cache_copies(int cpu)
@@ -555,31 +556,4 @@ unsigned long hw_cache_fill(struct hw_grain *g, unsigned int from, unsigned int 
 	came_in[llc] += end - start;
 	*own = (struct hw_grain) { start, end, llc + 1, came_in[llc], own->next };
 	return to - from - found;
-}
-
-/* ------------------------------------------------------------------ migration */
-
-/*
- * A task that moved finds its lines elsewhere: the kernel's of it and its own, as far as caches
- * hold them.
- */
-void hw_refill_cache(struct hw_task *task, int from, int to)
-{
-	enum hw_distance d = hw_cpu_distance[from][to];
-	unsigned int kb = task->footprint_kb;
-	simtime ns;
-
-	if (!hw_mechanisms.refill || d <= HW_CORE)
-		return;
-	if (d <= HW_LLC) {
-		if (kb > l2_kb)
-			kb = l2_kb;
-	} else if (kb > llc_kb) {
-		kb = llc_kb;
-	}
-	/* 16 lines a KiB */
-	ns = (simtime)(kb * 16 + hw_costs.task_lines) * hw_costs.line[d] * hw_costs.refill_overlap / 100;
-	hw_counts.refill_ns += ns;
-	hw_stall(ns);
-	hw_spent(HW_TIME_REFILL, hw.clk - ns * hw.live);
 }

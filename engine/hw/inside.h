@@ -98,6 +98,10 @@ void thermal_count(void);		/* up to now */
 /* cache.c */
 void cache_read(json_t *sizes);
 void cache_init(void);
+
+/* refill.c */
+void refill_read(json_t *sizes);
+void refill_init(void);
 struct copy {				/* what an LLC has of a runqueue */
 	unsigned int	version;		/* + 1 */
 	hw_lines	lines;

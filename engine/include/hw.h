@@ -122,6 +122,8 @@ enum hw_protocol { HW_PROTOCOLS(HW_ID) HW_NR_PROTOCOLS };
 /* In ns; the machine file names and sources each. */
 #define HW_COST_TIMES(X) \
 	X(line_hit)		/* a line this LLC still has */ \
+	X(line_l2)		/* a line the core's second cache still has */ \
+	X(touch)		/* of work, until it reaches the next line of its footprint */ \
 	X(scan_visit)		/* instructions per CPU looked at */ \
 	X(scan_group)		/* and per group of them, in load balancing */ \
 	X(psi_group)		/* instructions per cgroup whose pressure state changes */ \
@@ -152,7 +154,7 @@ enum hw_protocol { HW_PROTOCOLS(HW_ID) HW_NR_PROTOCOLS };
 #define HW_COST_NUMBERS(X) \
 	X(misses)		/* independent ones that a core has under way at a time */ \
 	X(wake_lines) X(queue_lines)	/* moved with a remote wakeup, a queue's end */ \
-	X(task_lines)		/* of any task, refilled when it moves */ \
+	X(task_lines)		/* of any task, which it needs near */ \
 	X(refill_overlap)	/* percent of a line's latency seen when refilling */
 
 struct hw_costs {
@@ -284,7 +286,6 @@ struct hw_line {
 	simtime	acquired, released;
 	int	owner;			/* CPU number + 1 */
 };
-void hw_refill_cache(struct hw_task *task, int from, int to);
 void hw_psi_change(const void *state);	/* of a cgroup on a CPU: one line */
 void hw_line_move(struct hw_line *line, unsigned int lines);
 void hw_line_copy(struct hw_line *first, unsigned int bytes);
@@ -309,7 +310,7 @@ void hw_line_take(struct hw_line *line);
 	X(FREQUENCY, "frequency", "user code slowed by a lower frequency") \
 	X(CAPACITY, "capacity", "user code slowed by a CPU of less capacity") \
 	X(MEMORY, "memory", "user code slowed by distant or busy memory") \
-	X(REFILL, "refill", "refilling caches after a migration") \
+	X(REFILL, "refill", "refilling caches") \
 	X(READ, "read", "reading from pipes and sockets") \
 	X(WRITE, "write", "writing to pipes and sockets") \
 	X(POLL, "poll", "poll() and epoll") \
@@ -352,6 +353,12 @@ struct hw_account {
 extern struct hw_account *hw_first_account;
 struct hw_account *hw_account(const char *name);	/* created where there is none yet */
 
+/* Lines in the caches that a core has for itself (refill.c). */
+struct hw_core_caches {
+	unsigned long	l1, l2;
+};
+extern struct hw_core_caches *hw_core_caches;	/* by core: what came in, ever */
+
 /*
  * What a CPU runs, and what is counted of it.  The floors above have more of their own around it.
  */
@@ -361,7 +368,10 @@ struct hw_task {
 	simtime		work;			/* nominal ns still to run in user mode */
 	simtime		spins_until; /* busy-waits for that time, whatever takes the CPU; or 0 */
 	unsigned int	slow_ratio; /* speed on a CPU below full capacity, 0: the machine's */
-	unsigned int	footprint_kb;		/* what has to be refilled after a migration */
+	unsigned int	footprint_kb;		/* of its work, which it needs near */
+	struct hw_core_caches left;		/* its core's when it was switched away from */
+	struct hw_core_caches cold;		/* of its footprint, what is not there */
+	unsigned int	cold_from;		/* how far the second cache's part is: a line's cost */
 	unsigned int	memory_share;		/* 0..1024 of its work that is memory traffic */
 	int		mem_node;		/* node of the memory it last touched, -1: local */
 	struct hw_task	*next, *previous;
@@ -384,6 +394,22 @@ struct hw_task {
 	int		waits_on;		/* the CPU in whose queue it is, + 1 */
 	struct hw_task	*next_waiting, *previous_waiting;	/* of that queue */
 };
+
+/* Another task gets the CPU; later this one is back in user mode, and was so last on CPU `from`. */
+static inline void hw_leave_caches(struct hw_task *task)
+{
+	task->left = hw_core_caches[hw_cpu_topo[hw.cpu].core];
+}
+
+static inline int hw_caches_kept(const struct hw_task *task)	/* nothing came in since */
+{
+	const struct hw_core_caches *now = &hw_core_caches[hw_cpu_topo[hw.cpu].core];
+
+	return task->left.l1 == now->l1 && task->left.l2 == now->l2;
+}
+
+void hw_refill_caches(struct hw_task *task, int from);
+void hw_touch_footprint(struct hw_task *task);
 
 extern struct hw_task *hw_first_task;	/* of all that were ever started, by next */
 void hw_add_task(struct hw_task *task);

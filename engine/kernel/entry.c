@@ -128,6 +128,20 @@ void shim_irq_window(void)
 	hw.irq_on = 1;
 }
 
+/* Back in user mode, where others may have been since, or elsewhere. */
+static inline void find_caches(struct kern_task *task)
+{
+	struct thread_struct *thread = &current->thread;
+
+	if (!thread->was_away)
+		return;
+	thread->was_away = false;
+	if (thread->last_cpu == hw.cpu && hw_caches_kept(&task->hw))
+		return;
+	hw_refill_caches(&task->hw, thread->last_cpu);
+	thread->last_cpu = hw.cpu;
+}
+
 /* Everything that has to happen before user code goes on. */
 void shim_exit_to_user(void)
 {
@@ -143,11 +157,7 @@ void shim_exit_to_user(void)
 			task_work_run();
 		local_irq_disable();
 	}
-	if (current->thread.last_cpu != hw.cpu) {
-		if (current->thread.last_cpu >= 0)
-			hw_refill_cache(&task->hw, current->thread.last_cpu, hw.cpu);
-		current->thread.last_cpu = hw.cpu;
-	}
+	find_caches(task);
 	to_user();
 	/*
 	 * Interrupts that are due by now come in user mode, where they preempt: here the last look
@@ -160,6 +170,12 @@ void shim_exit_to_user(void)
 	}
 }
 
+static inline void touch_footprint(struct hw_task *task)
+{
+	if (task->cold.l1 | task->cold.l2)
+		hw_touch_footprint(task);
+}
+
 /* Current computes in user mode until its work is done; interrupts and others come between. */
 static void run_user(struct kern_task *task)
 {
@@ -167,6 +183,7 @@ static void run_user(struct kern_task *task)
 
 	if (unlikely(hw.core_sched))
 		shim_core_enters_user();
+	touch_footprint(&task->hw);
 	while (!hw_run_user(&task->hw)) {
 		hw.irq_on = 0;
 		while ((vector = hw_take_vector()) >= 0)
@@ -174,6 +191,7 @@ static void run_user(struct kern_task *task)
 		shim_exit_to_user();
 		if (unlikely(hw.core_sched))
 			shim_core_enters_user();
+		touch_footprint(&task->hw);
 	}
 }
 
@@ -223,11 +241,12 @@ void shim_syscall_begin(enum hw_time call)
 
 void shim_syscall_exit(void)
 {
-	if (resched_for_user() || task_work_pending(current) || signal_pending(current) ||
-	    current->thread.last_cpu != hw.cpu)
+	if (resched_for_user() || task_work_pending(current) || signal_pending(current)) {
 		shim_exit_to_user();
-	else
+	} else {
+		find_caches(current->thread.task);
 		to_user();
+	}
 	hw_spend_on(HW_TIME_USER);
 	shim_working_set_touch();
 }

@@ -197,7 +197,7 @@ struct task_struct *shim_new_task(struct task_struct *from, int pid, const char 
 #endif
 	strscpy(p->comm, comm, sizeof(p->comm));
 
-	p->thread = (struct thread_struct) { .last_cpu = -1 };
+	p->thread = (struct thread_struct) { .was_away = true, .last_cpu = -1 };
 	p->thread.stack_base = hw_stack_alloc();
 	p->thread.sp = hw_co_init(p->thread.stack_base, hw_stack_size, task_entry);
 	hlist_add_head(&p->pid_links[PIDTYPE_PID], with_pid(pid));
@@ -367,6 +367,7 @@ void kern_exec(void)
 	shim_exec_mm();
 	shim_trace_exec(current);
 	current->flags &= ~PF_FORKNOEXEC;
-	current->thread.last_cpu = hw.cpu;	/* a new image: nothing is warm anywhere */
+	current->thread.was_away = true;	/* a new image: nothing is warm anywhere */
+	current->thread.last_cpu = -1;
 	shim_syscall_exit();
 }

@@ -30,7 +30,10 @@ _PAID = {
     "hot_line_retries": (Topic.CONTENTION, "update of a shared line was tried again"),
     "hot_line_waits": (Topic.CONTENTION, "wait for a shared line"),
     "hot_line_wait_ns": (Topic.CONTENTION, "time spent waiting for shared lines"),
-    "refill_ns": (Topic.CONTENTION, "time spent refilling caches after migrations"),
+    "refill_ns": (
+        Topic.CONTENTION,
+        "time spent refilling caches, after migrations and behind other tasks",
+    ),
     "fabric_wait_ns": (Topic.CONTENTION, "time spent waiting for the fabric"),
     "bpf_ns": (Topic.CPU_TIME, "time spent in a sched_ext scheduler's code"),
 }

@@ -218,7 +218,11 @@ class Cache(Data):
     def below_last(self) -> CacheKinds:
         """Return the kinds of the level below: what cores under one last level have apart."""
         below = self.l2 if self.llc or self.l4 or self.l3 else ()
-        return below or self.l1d or self.l1
+        return below or self.first()
+
+    def first(self) -> CacheKinds:
+        """Return the kinds of the first level that holds data."""
+        return self.l1d or self.l1
 
 
 class Smt(Data):

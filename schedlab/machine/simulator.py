@@ -68,8 +68,10 @@ def description(machine: Machine, where: str = "") -> dict[str, Any]:
         data["idle"] = machine.idle.model_dump(
             mode="json", exclude_defaults=True, exclude={"state": {"__all__": {"desc", *_POWERS}}}
         )
+    below_last, first = machine.cache.below_last(), machine.cache.first()
     sizes = {
-        "l2": _size("l2", machine.cache.below_last(), where),
+        "l1": _size("l1d", first, where) if first != below_last else None,
+        "l2": _size("l2", below_last, where),
         "llc": _size("llc", machine.cache.last_level(), where),
     }
     data["cache"] = {name: size for name, size in sizes.items() if size}

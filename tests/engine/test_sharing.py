@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-import pytest
-
 from tests.helpers.engine.simulator import Json, Simulator, machine, tasks
 
 
@@ -115,25 +113,6 @@ def test_a_change_that_another_came_before_is_tried_again(sim: Simulator) -> Non
         retries.append(sim("epyc-7713-2p-nps1", scenario)["counters"]["cost:hot_line_retries"])
     assert retries[0] == 0
     assert retries[1] > 1000
-
-
-@pytest.mark.parametrize("lines", [0, 120])
-def test_every_migration_refills_the_kernels_part(sim: Simulator, lines: int) -> None:
-    described = machine("smp4")
-    described["cost"]["task_lines"] = lines
-    moving: Json = {"name": "m", "program": [{"run": "1ms"}]}
-    result = sim(
-        described,
-        {
-            "duration": "100ms",
-            "tasks": [moving],
-            "actions": [
-                {"at": "20ms", "task": "m", "affinity": "2"},
-                {"at": "40ms", "task": "m", "affinity": "1"},
-            ],
-        },
-    )
-    assert (result["counters"]["cost:refill_ns"] > 0) == (lines > 0)
 
 
 def test_busy_cpus_have_their_kworker_once_a_second(sim: Simulator) -> None:

@@ -28,6 +28,7 @@ struct thread_struct {
 	void *working_set;	/* what it touches all the time (kernel/working_set.c) */
 	struct shim_code *code;	/* of a sched_ext scheduler (kernel/scx/access.c) */
 	bool shares_files;	/* its process has, or had, several threads */
+	bool was_away;		/* others had its CPU since it was in user mode */
 	int last_cpu;		/* where its caches are warm; -1: nowhere yet */
 };
 
