@@ -395,7 +395,10 @@ struct hw_task {
 	struct hw_task	*next_waiting, *previous_waiting;	/* of that queue */
 };
 
-/* Another task gets the CPU; later this one is back in user mode, and was so last on CPU `from`. */
+/*
+ * Another task gets the CPU, on which this one was in user mode; later it is back there, and was so
+ * last on CPU `from`.
+ */
 static inline void hw_leave_caches(struct hw_task *task)
 {
 	task->left = hw_core_caches[hw_cpu_topo[hw.cpu].core];

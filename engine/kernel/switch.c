@@ -25,7 +25,8 @@ struct task_struct *shim_switch_to(struct task_struct *prev, struct task_struct 
 	if (unlikely(hw.core_sched))
 		shim_core_switched(next);
 	shim_cid_switched(next);
-	hw_leave_caches(&prev->thread.task->hw);
+	if (prev->thread.last_cpu == hw.cpu)
+		hw_leave_caches(&prev->thread.task->hw);
 	prev->thread.was_away = true;
 	hw_context_switch(next, &next->thread.task->hw);
 	switched_from = prev;
