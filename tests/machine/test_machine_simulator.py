@@ -100,7 +100,7 @@ def test_kunpeng(tmp_path: Path) -> None:
     assert passed["topology"]["core"][:2] == ["0", "1"]
     assert passed["topology"]["cluster"][0] == "0-3"
     assert passed["cpu"] == [{"cpus": "0-127", "capacity": 1024}]
-    assert passed["cache"] == {"l2": "512KiB", "llc": "32MiB"}
+    assert passed["cache"] == {"l1": "64KiB", "l2": "512KiB", "llc": "32MiB"}
 
 
 def test_frequency_domains_become_entries(tmp_path: Path) -> None:
@@ -142,7 +142,11 @@ def test_the_level_below_the_last_is_what_cores_have_apart() -> None:
         return found
 
     assert passed(l1d="32KiB", l2="2MiB") == {"l2": "32KiB", "llc": "2MiB"}
-    assert passed(l1d="32KiB", l2="1MiB", l3="8MiB") == {"l2": "1MiB", "llc": "8MiB"}
+    assert passed(l1d="32KiB", l2="1MiB", l3="8MiB") == {
+        "l1": "32KiB",
+        "l2": "1MiB",
+        "llc": "8MiB",
+    }
     assert passed(l1d="32KiB", llc="8MiB") == {"l2": "32KiB", "llc": "8MiB"}
 
 
