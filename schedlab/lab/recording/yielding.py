@@ -5,7 +5,8 @@ to hold a lock, its other yields are within holds too: of the lock that it was s
 next. And a hold of which only the end is seen began before its yield.
 """
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 
@@ -58,8 +59,23 @@ class Yielding:
         """Yield the number of the yield and the lock of each hold that no call shows.
 
         The holds that calls show are given with the place where each began. A yield between holds
-        of two locks belongs to the nearer one, by the number of yields.
+        of two locks belongs to the nearer one, by the number of yields, unless another task held it
+        at that time: then to the other one, or to none.
         """
+        held = _Held((start, self._over(hold), hold.lock, hold.task) for start, hold in holds)
+        for _, number, *locks in sorted(self._candidates(holds)):
+            task = int(self._yields.task[number])
+            since, until = int(self._yields.enter[number]), int(self._yields.exit[number])
+            for lock in dict.fromkeys(locks):
+                if held.take(since, until, lock, task):
+                    yield number, lock
+                    break
+
+    def _over(self, hold: Hold) -> int:
+        return int(self._calls.enter[hold.release]) if hold.release >= 0 else LAST_PLACE
+
+    def _candidates(self, holds: Sequence[tuple[int, Hold]]) -> Iterator[tuple[int, int, int, int]]:
+        """Yield how far a yield is from a hold that is seen, its number, and two locks."""
         own = sorted(
             (hold.task, start, hold.lock, hold.release)
             for start, hold in holds
@@ -68,12 +84,37 @@ class Yielding:
         for task, of_task in groupby(own, key=itemgetter(0)):
             every = list(of_task)
             first, last = self._before(np.array([task, task + 1]), np.zeros(2, np.int64)).tolist()
-            begun, lock = first, every[0][2]
+            begun, lock = first, -1
             for _, start, after, release in every:
                 until = int(self._before(np.array([task]), np.array([start]))[0])
-                middle = until if after == lock else (begun + until) // 2
-                yield from ((number, lock) for number in range(begun, middle))
-                yield from ((number, after) for number in range(middle, until))
+                for number in range(begun, until):
+                    behind, ahead = number - begun, until - 1 - number
+                    if lock < 0 or ahead < behind:
+                        yield ahead, number, after, after if lock < 0 else lock
+                    else:
+                        yield behind, number, lock, after
                 over = self._calls.exit[release : release + 1] if release >= 0 else _NEVER
                 begun, lock = int(self._before(np.array([task]), over)[0]), after
-            yield from ((number, lock) for number in range(begun, last))
+            yield from ((number - begun, number, lock, lock) for number in range(begun, last))
+
+
+class _Held:
+    """When locks were held: of one lock, at most by one task at a time."""
+
+    def __init__(self, holds: Iterable[tuple[int, int, int, int]]) -> None:
+        self._of: dict[int, list[tuple[int, int, int]]] = {}
+        for since, until, lock, task in holds:
+            self._of.setdefault(lock, []).append((since, until, task))
+        for every in self._of.values():
+            every.sort()
+
+    def take(self, since: int, until: int, lock: int, task: int) -> bool:
+        """Add a hold, if no other task held the lock at that time; return whether it did."""
+        every = self._of.setdefault(lock, [])
+        at = bisect_left(every, (since, until, task))
+        before = at and every[at - 1][1] > since and every[at - 1][2] != task
+        after = at < len(every) and every[at][0] < until and every[at][2] != task
+        if before or after:
+            return False
+        every.insert(at, (since, until, task))
+        return True

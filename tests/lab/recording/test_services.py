@@ -169,6 +169,24 @@ def test_a_lock_is_held_around_each_yield_of_a_task_that_yields_in_all_its_holds
     assert of_a == " ".join(["l1 y u1"] * 3 * (ROUNDS - 1))
 
 
+def test_no_lock_is_held_around_a_yield_while_another_task_holds_it() -> None:
+    """Each round, B waits for A's hold; while B has the lock then, A yields once without it."""
+    lines = list(begin())
+    for at in range(100_000, 100_000 * ROUNDS, 100_000):
+        lines += [
+            *yields(at, at + 500, 1, A),
+            *yields(at + 20_000, at + 25_000, 1, A),
+            *wait(at + 21_000, at + 30_000, 2, B, LOCK, 2),
+            *wake(at + 26_000, 1, A, LOCK, [B]),
+            *yields(at + 31_000, at + 32_000, 2, B),
+            *yields(at + 33_000, at + 34_000, 1, A),
+            *wake(at + 36_000, 2, B, LOCK, []),
+        ]
+    words = {task.name: task.words for task in made_of(lines).tasks}
+    of_a = " ".join(word for word in words["a"].split() if not word.isdigit())
+    assert of_a == " ".join(["l1 y u1 l1 y u1 y"] * (ROUNDS - 1))
+
+
 def test_one_call_that_wakes_several_opens_a_gate() -> None:
     """Two wakes 300 ns of work apart are of one call, and the one 5 us later is another."""
     c = ("c", 13)
