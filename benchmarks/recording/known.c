@@ -260,6 +260,47 @@ static void full_pool(void)
 	pool();
 }
 
+/* ---- a pipeline of three, with a few places between two of them ---- */
+
+static sem_t taken[MOST_TASKS - 1], places[MOST_TASKS - 1];
+
+static void *stage(void *arg)
+{
+	static const long us[MOST_TASKS] = { 200, 300, 250 };
+	int own = (intptr_t)arg;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		if (own) {
+			sem_wait(&taken[own - 1]);
+			sem_post(&places[own - 1]);
+		}
+		work(us[own]);
+		if (own < MOST_TASKS - 1) {
+			sem_wait(&places[own]);
+			sem_post(&taken[own]);
+		}
+	}
+	return NULL;
+}
+
+static void pipeline(int slots)
+{
+	for (int i = 0; i < MOST_TASKS - 1; i++)
+		if (sem_init(&taken[i], 0, 0) || sem_init(&places[i], 0, slots))
+			err(1, "sem_init");
+	run_tasks(MOST_TASKS, stage);
+}
+
+static void narrow_pipeline(void)
+{
+	pipeline(1);
+}
+
+static void wide_pipeline(void)
+{
+	pipeline(3);
+}
+
 /* ---- a lock, a barrier, timers, children, a server ---- */
 
 static long under, outside;
@@ -280,6 +321,13 @@ static void busy_lock(void)
 {
 	under = 200;
 	outside = 100;
+	run_tasks(3, lock_often);
+}
+
+static void half_lock(void)
+{
+	under = 100;
+	outside = 200;
 	run_tasks(3, lock_often);
 }
 
@@ -399,7 +447,9 @@ static const struct {
 	{ "futexes", by_futex }, { "eventfds", by_event }, { "pipes", by_pipe },
 	{ "semaphores", by_sem }, { "conditions", by_cond }, { "ring", ring },
 	{ "busy-pool", pool }, { "idle-pool", idle_pool }, { "full-pool", full_pool },
-	{ "busy-lock", busy_lock }, { "free-lock", free_lock }, { "barrier", barrier },
+	{ "narrow-pipeline", narrow_pipeline }, { "wide-pipeline", wide_pipeline },
+	{ "busy-lock", busy_lock }, { "half-lock", half_lock }, { "free-lock", free_lock },
+	{ "barrier", barrier },
 	{ "timers", timers }, { "children", children }, { "server", server },
 };
 

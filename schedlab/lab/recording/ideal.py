@@ -56,7 +56,8 @@ class _Going:
 @dataclass
 class _Lock:
     holder: int | None = None
-    waiting: list[int] = field(default_factory=list)
+    waiting: deque[int] = field(default_factory=deque)
+    """In the order in which they came, which is that in which they get it."""
 
 
 @dataclass
@@ -244,9 +245,8 @@ class IdealRun:
         if lock.holder != task_id:
             return
         lock.holder = None
-        for waiting in lock.waiting:
-            heapq.heappush(self._ready, (time, waiting))
-        lock.waiting.clear()
+        if lock.waiting:
+            heapq.heappush(self._ready, (time, lock.waiting.popleft()))
 
     def _arrive(self, number: int, task: _Going, task_id: int) -> bool:
         """Meet the others; the last one lets all go on."""

@@ -435,6 +435,11 @@ class Inference:
         if shared.objects.locks:
             own = self.work.spent[self.taken[self.pieces.task]]
             notes.append(about_locks(len(shared.objects.locks), words, int(own.sum())))
+        if shared.put_in:
+            notes.append(
+                f"{shared.put_in:,} holds of locks that no call shows were put in between others of"
+                " the same task whose distances are multiples of one amount of work."
+            )
         if self.handed_over:
             notes.append(
                 f"{self.handed_over:,} locks are replayed as hand-overs in the recorded order:"

@@ -7,6 +7,7 @@ import numpy as np
 
 from schedlab.lab.recording.calls import Calls, measured_calls
 from schedlab.lab.recording.causes import CAUSES, ITEM, LOCK_HELD, MEETING, MESSAGE, TASK
+from schedlab.lab.recording.cycles import Cycles
 from schedlab.lab.recording.events import CHANNELS, Flags, Kind, Numbers, Stop
 from schedlab.lab.recording.futexes import (
     CONTENDED,
@@ -41,6 +42,8 @@ from schedlab.lab.recording.yielding import Yielding
 
 _BUSY = 0.5
 """Of the time from a lock's first hold to its last: what makes it a lock that is mostly held."""
+_RARELY = 0.1
+"""Of a task's waits, the part that may be for something else than locks."""
 _AGAIN = 10
 """Times the work of a hold, up to which a task takes the lock again and again."""
 
@@ -140,9 +143,16 @@ class Shared:
         """Where tasks took locks, each with its place, of which no call shows when."""
         self.more = steps_of([*before, *more])
         self.more = self.more.and_more(self._held_around(yields))
+        tasks = self._alone_with_locks(waits)
+        starts = [(start, hold) for start, hold in self._starts() if not self._apart(hold, left)]
+        self._cycles = Cycles(work, self.futexes, (begun, ended), starts, tasks)
+        self.guessed |= {(task, place) for task, place, *_ in self._cycles.rows}
         self.place, self.offset = waits.place.copy(), waits.offset.copy()
         pooled = set(waits.task[np.array(taken, np.int64)].tolist())
         self._fill(waits, taken, transfers, self._rare(begun, ended, pooled))
+        self.more = self.more.and_more(steps_of(self._cycles.rows))
+        self.put_in = len(self._cycles.rows) // 2
+        """Holds of locks that no call shows, of tasks that take them again and again."""
         self.gate = np.zeros(len(waits.task), np.int64)
         """Of each wait, from 1; 0: none."""
         if cost is not None:
@@ -159,6 +169,7 @@ class Shared:
         what tasks of a pool wait for: whichever of them has an item cannot be handed over to.
         """
         free, again = self._mostly_free(begun, ended)
+        often = free - self._yielding.locks - self._cycles.locks
         found = set()
         last: dict[tuple[int, int], Hold] = {}
         inside: dict[int, int] = {}
@@ -169,7 +180,7 @@ class Shared:
             if hold.release >= 0:
                 until = max(inside.get(hold.task, -1), self._enter(hold))
                 inside[hold.task] = until
-            if hold.first < 0 or hold.lock not in free - self._yielding.locks or nested:
+            if hold.first < 0 or hold.lock not in often or nested:
                 continue
             if hold.task in pooled:
                 continue
@@ -177,6 +188,23 @@ class Shared:
             if not 0 <= gap <= again[hold.lock]:
                 found.add((hold.task, start))
         return found
+
+    def _alone_with_locks(self, waits: Waits) -> set[int]:
+        """Return the tasks that wait for hardly anything but locks, and make no other calls."""
+        call = self.calls.around(waits.task, waits.place)
+        there = np.maximum(call, 0)
+        at_lock = (call >= 0) & (self.calls.letter[there] == ord(LOCK)) if len(self.calls) else call
+        size = len(self._work.taken)
+        every = np.bincount(waits.task, minlength=size)
+        other = every - np.bincount(waits.task[at_lock > 0], minlength=size)
+        mine = np.isin(self.calls.letter, np.array([ord(LOCK), ord(UNLOCK), ord(YIELD)]))
+        busy = np.unique(self.calls.task[~mine])
+        return set(np.flatnonzero(other <= np.maximum(_RARELY * every, 2)).tolist()) - {
+            *busy.tolist()
+        }
+
+    def _apart(self, hold: Hold, left: Left) -> bool:
+        return hold.lock in self._yielding.locks or self.objects.locks[hold.lock - 1] in left.apart
 
     def _starts(self) -> Iterator[tuple[int, Hold]]:
         """Yield all holds with the place where each began."""
