@@ -35,6 +35,8 @@ class _Going:
 
     steps: list[tuple[str, int]]
     """Those of items stand after the step that took them."""
+    slack: int
+    """ns by which its timers end later."""
     at: int = 0
     time: int = 0
     next: int = 0
@@ -94,10 +96,13 @@ class _Channel:
 
 
 class IdealRun:
-    """The workload as it would go with a CPU for every task: no task ever waits for a CPU."""
+    """The workload as it would go with a CPU for every task: no task ever waits for a CPU.
+
+    Timers take as long as they do by default (TIMER_SLACK).
+    """
 
     def __init__(self, workload: RecordedWorkload) -> None:
-        self._all = {task.id: _Going(list(task.steps())) for task in workload.tasks}
+        self._all = {task.id: _Going(list(task.steps()), task.slack) for task in workload.tasks}
         self._ready: list[tuple[int, int]] = []
         self._messages = workload.messages
         self._channels: dict[int, _Channel] = {}
@@ -223,10 +228,12 @@ class IdealRun:
         elif letter == GRID:
             task.next = (task.next or task.time) + number
             task.next += max(0, task.time - task.next) // number * number
-            task.time = task.ended[task.at] = max(task.time, task.next)
+            task.time = task.ended[task.at] = max(task.time, task.next + task.slack)
         elif letter == ARRIVAL:
-            task.time = max(task.time, number)
-        elif letter in ("", SLEEP, DEVICE):
+            task.time = max(task.time, number + task.slack)
+        elif letter in (SLEEP, DEVICE):
+            task.time += number + task.slack
+        elif not letter:
             task.time += number
         task.at += 1
         heapq.heappush(self._ready, (task.time, task_id))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from schedlab.base.cpulist import parse_cpulist
+from schedlab.base.words import plural
 from schedlab.lab.recording import closure
 from schedlab.lab.recording.causes import (
     ANSWER,
@@ -55,6 +56,7 @@ from schedlab.lab.recording.workload import (
     SERVE,
     SLEEP,
     START,
+    TIMER_SLACK,
     WAIT,
     WAKE,
     Item,
@@ -64,9 +66,6 @@ from schedlab.lab.recording.workload import (
     join_words,
 )
 
-TIMER_SLACK = 50_000
-"""ns by which the kernel lets a timer of a task that is not real-time end late (prctl(2),
-PR_SET_TIMERSLACK): a replay's sleep gets it again."""
 _MOST_NAMES = 12
 """In a note."""
 _FEWEST_OF_GRID = 8
@@ -441,10 +440,12 @@ class Inference:
                 " the same task whose distances are multiples of one amount of work."
             )
         if self.handed_over:
+            one = self.handed_over == 1
             notes.append(
-                f"{self.handed_over:,} locks are replayed as hand-overs in the recorded order:"
-                " tasks take them within each other in several orders, or wait for others while"
-                " they hold them."
+                f"{plural(self.handed_over, 'lock')} {'is' if one else 'are'} replayed as"
+                f" hand-overs in the recorded order: tasks take {'it' if one else 'them'} within"
+                " others in several orders, or wait for others while they hold"
+                f" {'it' if one else 'them'}."
             )
         notes += about_pools(self.work, waits, shared.taken)
         if silent := sum(len(pair.rows) // 2 for pair in shared.turns):

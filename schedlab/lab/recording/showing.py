@@ -8,6 +8,7 @@ from schedlab.benchmarks.replay import EDITS
 from schedlab.lab.recording.causes import CAUSES
 from schedlab.lab.recording.ideal import IdealRun
 from schedlab.lab.recording.lock_order import crossed_locks
+from schedlab.lab.recording.runnable import wrong_releases
 from schedlab.lab.recording.workload import (
     ARRIVAL,
     BARRIER,
@@ -101,6 +102,12 @@ def _endless(
         yield f"note: {keys[never[0]]}{more}: no task starts them, so their work is not done"
     steps = [task.steps() for task in workload.tasks]
     steps += map(workload.item_steps, range(1, len(workload.items) + 1))
+    if wrong := wrong_releases(workload):
+        more = f", and {len(wrong) - 1} more tasks or items do" if len(wrong) > 1 else ""
+        yield (
+            f"note: {wrong[0]} gives back a lock that it does not hold then{more}: another one may"
+            " take it meanwhile"
+        )
     if crossed := sorted(crossed_locks(steps)):
         yield (
             f"note: locks {', '.join(map(str, crossed[:_MOST_STUCK]))} are taken while another of"

@@ -66,18 +66,21 @@ def trim(
     found: dict[int, Steps] = {}
     for task in kept:
         steps = found[task] = []
+        slack = kept[task].slack
         for at, ((letter, number), time) in enumerate(
             zip(run.steps(task), run.times(task), strict=False)
         ):
             if time >= limit:
                 break
             step: tuple[str, int] | None = (letter, number)
-            if letter in ("", SLEEP, DEVICE):
+            if not letter:
                 step = (letter, min(number, limit - time))
+            elif letter in (SLEEP, DEVICE):
+                step = (letter, min(number, max(limit - time - slack, 0)))
             elif letter == ARRIVAL:
-                step = (letter, min(number, limit))
+                step = (letter, min(number, max(limit - slack, 0)))
             elif letter == GRID and (run.ended(task, at) or 0) > limit:
-                step = (SLEEP, limit - time)
+                step = (SLEEP, max(limit - time - slack, 0))
             elif letter in (WAKE, START) and number not in kept:
                 step = None
             elif letter in (WAIT, PASS, RECEIVE, JOIN):

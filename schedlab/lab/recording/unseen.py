@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from schedlab.base.words import plural
 from schedlab.lab.recording.events import Numbers, Stop
 from schedlab.lab.recording.waits import Waits
 from schedlab.lab.recording.worked import Worked
@@ -39,10 +40,12 @@ def about_locks(number: int, words: Iterable[str], whole: int) -> str:
         if takes:
             outside, under = outside + work[0], under + work[1]
     part = 100 * outside / max(whole, 1)
+    one = number == 1
     return (
-        f"{number:,} locks are replayed where somebody waited for them. Most takes that found a"
-        " lock free leave no call in a trace: what tasks did under it then may run at the same time"
-        " in the replay, which may be done too early. Of what the tasks that take these locks"
+        f"{plural(number, 'lock')} {'is' if one else 'are'} replayed where somebody waited for"
+        f" {'it' if one else 'them'}. Most takes that found a lock free leave no call in a trace:"
+        " what tasks did under it then may run at the same time in the replay, which may be done"
+        f" too early. Of what the tasks that take {'this lock' if one else 'these locks'}"
         f" worked, {under / 1e9:.3g} s are seen to be under one; of the other"
         f" {outside / 1e9:.3g} s, {part:.0f} % of all work, any part may have been."
     )

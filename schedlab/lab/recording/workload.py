@@ -50,8 +50,12 @@ WORDS: Mapping[str, str] = {
     PUT: "puts item N into its pool",
     SERVE: "takes items of pool N and does their words, until none is to come",
 }
+TIMER_SLACK = 50_000
+"""ns by which the kernel lets a timer of a task that is not real-time end late (prctl(2),
+PR_SET_TIMERSLACK): a replay's sleep gets it again."""
 KINDS = ("pipe", "packets", "unix", "tcp", "udp")
 """Of messages."""
+_REALTIME = ("SCHED_FIFO", "SCHED_RR", "SCHED_DEADLINE")
 _LONGEST_NS = 86_400 * 10**9
 _MOST_DIGITS = len(str(_LONGEST_NS))
 _LONGEST_MESSAGE = 1 << 30
@@ -93,6 +97,11 @@ class RecordedTask:
     def process(self) -> int:
         """Return the number of its process; 0: that of the task which starts it."""
         return int(self.settings.get("process", 0))
+
+    @property
+    def slack(self) -> int:
+        """Return by how many ns its timers may end later."""
+        return 0 if self.settings.get("policy") in _REALTIME else TIMER_SLACK
 
     @property
     def key(self) -> str:
@@ -297,6 +306,9 @@ def _workload(document: Any) -> RecordedWorkload:
     made = RecordedWorkload(tasks, about, messages, barriers, items)
     _check_numbers(made)
     _check_once(made)
+    from schedlab.lab.recording.runnable import check_runs
+
+    check_runs(made)
     return made
 
 

@@ -17,6 +17,7 @@ from schedlab.lab.recording.ideal import IdealRun
 from schedlab.lab.recording.showing import describe
 from schedlab.lab.recording.trimming import trim
 from schedlab.lab.recording.workload import (
+    TIMER_SLACK,
     Item,
     Message,
     RecordedTask,
@@ -150,7 +151,7 @@ def test_the_ideal_run_has_a_cpu_for_everybody() -> None:
     run = IdealRun(PING)
     assert run.times(1) == [0, 1000, 1000, 1500, 3000, 4000]
     assert run.wake_of(2, 0) == (1, 1000)
-    assert run.ns == 4000 + 5000 + 100
+    assert run.ns == 4000 + 5000 + TIMER_SLACK + 100
 
 
 def test_trim_by_time_leaves_nobody_waiting() -> None:
@@ -173,7 +174,7 @@ def test_trim_cuts_all_that_goes_on_at_the_moment() -> None:
     made = replace(made, tasks=[*made.tasks, late])
     short = trim(made, 2e-3, ())
     assert [task.words for task in short.tasks] == [
-        *("1000 s1999000", "@2000000", "500 t1500000 s499500", "d2000000", "")
+        *("1000 s1949000", "@1950000", "500 t1500000 s399500", "d1950000", "")
     ]
     assert IdealRun(short).ns == 2_000_000
 
