@@ -1,12 +1,12 @@
 """What recording a host costs what is recorded: hackbench, and a Redis with its client.
 
-    python benchmarks/recording/overhead.py [--rounds 10]
+    python benchmarks/recording/overhead.py [--rounds 10] [--recorders ftrace,perf]
 
-Each round runs both bare, while `schedlab record` records them, and while `record --light` does, in
-random order. The ratios of
-the rounds have their mean and 95 % interval (on logs). CPU time is that of hackbench's processes,
-and of the Redis server and its client, which a busy host disturbs less than the time that they
-take; perf's own CPU time is not in it. It needs root and perf.
+Each round runs both bare, while `schedlab record` records them, and while `record --light` does,
+with each recorder, in random order. The ratios of the rounds have their mean and 95 % interval (on
+logs). CPU time is that of hackbench's processes, and of the Redis server and its client, which a
+busy host disturbs less than the time that they take; the recorder's own CPU time is not in it. It
+needs root, perf, trace-cmd and a writable tracefs.
 """
 
 from __future__ import annotations
@@ -22,40 +22,47 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from scipy import stats
 
 from schedlab.base.system import LocalSystem
-from schedlab.lab.recording.recorder import Request, record
+from schedlab.lab.recording.recorder import RECORDERS, Request, record
 
 HACKBENCH = ("hackbench", "-g", "1", "-l", "500")
 REQUESTS = 50_000
 PATIENCE = ("timeout", "60")
-BARE, LIGHT, WHOLE = "bare", "light", "whole"
-Measure = Callable[[str], dict[str, float]]
+Way = tuple[str, str]
+"""A recorder, and whether what it records is light or whole."""
+BARE: Way = ("", "")
+LIGHT, WHOLE = "light", "whole"
+Measure = Callable[[Way], dict[str, float]]
 
 
-def run(argv: Sequence[str], how: str) -> tuple[str, float]:
+def run(argv: Sequence[str], how: Way) -> tuple[str, float]:
     """Run a command, bare or recorded; return what it printed, and its CPU seconds."""
     if how != BARE:
         # A process of its own, as a recording ends whatever its process has started.
         with multiprocessing.Pool(1) as alone:
-            return alone.apply(run_recorded, (tuple(argv), how == LIGHT))
+            return alone.apply(run_recorded, (tuple(argv), how))
     timed = ("sh", "-c", '"$@"; times >&2', "sh", *argv)
     done = subprocess.run(timed, capture_output=True, text=True, check=True)
     return done.stdout + done.stderr, cpu_of_children(done.stderr)
 
 
-def run_recorded(argv: Sequence[str], light: bool) -> tuple[str, float]:
+def run_recorded(argv: Sequence[str], how: Way) -> tuple[str, float]:
     """Run a command while it is recorded."""
+    recorder, what = how
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         timed = ("sh", "-c", '"$@" 2>&1; times', "sh", *argv)
         system = LocalSystem()
         with system.held():
-            made = record(system, Request(0, timed, light=light), folder, folder / "x.gz")
+            asked = Request(0, timed, light=what == LIGHT, recorder=recorder)
+            made = record(system, asked, folder, folder / "x.gz")
+            if made.lost:
+                print(f"{recorder}, {what}: {made.lost:,} events were lost")
         return made.printed, cpu_of_children(made.printed)
 
 
@@ -71,7 +78,7 @@ def cpu_of_children(said: str) -> float:
     return sum(60 * int(m) + float(s) for m, s in re.findall(r"(\d+)m([\d.]+)s", last[-1]))
 
 
-def hackbench(how: str) -> dict[str, float]:
+def hackbench(how: Way) -> dict[str, float]:
     """Return hackbench's time and CPU time, inverted."""
     said, cpu = run(HACKBENCH, how)
     found = re.search(r"Time: ([\d.]+)", said)
@@ -83,7 +90,7 @@ def redis(port: int, server: int) -> Measure:
     """Return the measurement of a Redis that runs at a port, and of its client."""
     ask = ("redis-benchmark", "-p", str(port), "-n", str(REQUESTS), "-c", "20", "-t", "get")
 
-    def measure(how: str) -> dict[str, float]:
+    def measure(how: Way) -> dict[str, float]:
         before = _worked(server)
         said, cpu = run((*PATIENCE, *ask, "--csv"), how)
         cpu += _worked(server) - before
@@ -98,7 +105,9 @@ def redis(port: int, server: int) -> Measure:
 def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("--rounds", type=int, default=10)
+    options.add_argument("--recorders", default=",".join(RECORDERS))
     given = options.parse_args()
+    ways = [(by, what) for by in given.recorders.split(",") for what in (LIGHT, WHOLE)]
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -112,22 +121,29 @@ def main() -> None:
         time.sleep(1)
         for _ in range(given.rounds):
             for measure in (hackbench, redis(port, server.pid)):
-                order = [BARE, LIGHT, WHOLE]
+                order = [BARE, *ways]
                 chance.shuffle(order)
                 found = {how: measure(how) for how in order}
                 for name, bare in found[BARE].items():
-                    for how in (LIGHT, WHOLE):
+                    for how in ways:
                         ratio = math.log(found[how][name] / bare)
-                        logs.setdefault(f"{how}, {name}", []).append(ratio)
+                        logs.setdefault(f"{', '.join(how)}, {name}", []).append(ratio)
     finally:
         server.terminate()
         server.wait()
+        print_ratios(logs)
+    print(f"{given.rounds} rounds on {os.cpu_count()} CPUs")
+
+
+def print_ratios(logs: Mapping[str, Sequence[float]]) -> None:
+    """Print each mean with its interval, of the rounds that there are."""
     for name, each in logs.items():
+        if len(each) < 2:
+            continue
         mean = statistics.fmean(each)
         low, high = stats.t.interval(0.95, len(each) - 1, mean, stats.sem(each))
         percents = [100 * math.expm1(value) for value in (mean, low, high)]
-        print(f"{name}: {percents[0]:+.1f} % [{percents[1]:+.1f}, {percents[2]:+.1f}]")
-    print(f"{given.rounds} rounds on {os.cpu_count()} CPUs")
+        print(f"{name}: {percents[0]:+.1f} % [{percents[1]:+.1f}, {percents[2]:+.1f}]", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,14 @@
-"""What other ways of recording hackbench's events would cost it, beside the one that is used.
+"""What costs hackbench how much of a recording: each recorder, and parts of its events.
 
     python benchmarks/recording/ways.py [--rounds 8]
 
-Each round runs hackbench bare and in each way, in random order. `perf` writes the events that
-`schedlab record` asks for; `rejected` has a filter that lets no system call through; `no exits`
-leaves the ends of reads and writes out; `raw` takes the events of all system calls in place of
-those that are needed; `ftrace` has the same events in ftrace's ring buffer, which nobody reads
-meanwhile. Printed are the CPU seconds of hackbench's processes: medians, and what the ways took
-away of the work done in a CPU second. It needs root, perf and tracefs.
+Each round runs hackbench bare and in each way, in random order. `perf` and `ftrace` write the
+events that `schedlab record` asks for, ftrace into buffers that nobody reads meanwhile. `rejected`
+has a filter that lets no system call through; `no exits` leaves the ends of reads and writes out;
+`raw` takes the events of all system calls in place of those that are needed; `light` is without the
+calls that read and write, `scheduler` with the scheduler's own events alone. Printed are the CPU
+seconds of hackbench's processes: medians, and what the ways took away of the work done in a CPU
+second. It needs root, perf and tracefs.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from scipy import stats
 
 from schedlab.base.system import LocalSystem
 from schedlab.counters.tracepoints import TRACEFS
-from schedlab.lab.recording.recorder import whole_events
+from schedlab.lab.recording.tracepoints import find_tracepoints
 
 TIMED = ("sh", "-c", '"$@" 2>&1; times', "sh", *HACKBENCH)
 BUFFER = 64 << 20
@@ -89,7 +90,8 @@ def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("--rounds", type=int, default=8)
     given = options.parse_args()
-    events = whole_events(LocalSystem())
+    events = find_tracepoints(LocalSystem()).events
+    light = find_tracepoints(LocalSystem(), light=True).events
     no_exits = [event for event in events if not _EXIT.match(event)]
     raw = [event for event in events if not event.startswith("syscalls:")]
     raw += ["raw_syscalls:sys_enter", "raw_syscalls:sys_exit"]
@@ -100,6 +102,9 @@ def main() -> None:
         "no exits": lambda: perf(no_exits),
         "raw": lambda: perf(raw),
         "ftrace": lambda: ftrace(events),
+        "ftrace, no exits": lambda: ftrace(no_exits),
+        "ftrace, light": lambda: ftrace(light),
+        "ftrace, scheduler": lambda: ftrace([e for e in light if e.startswith("sched:")]),
     }
     chance = random.Random(1)
     took: dict[str, list[float]] = {name: [] for name in ways}

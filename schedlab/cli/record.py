@@ -11,6 +11,8 @@ from schedlab.cli.echo import echo
 from schedlab.cli.names import MACHINE, NEW_FILE
 from schedlab.cli.numbers import Duration
 
+RECORDERS = ("ftrace", "perf")
+
 
 @click.command("record")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
@@ -31,6 +33,11 @@ from schedlab.cli.numbers import Duration
     "--light", is_flag=True, help="Leave reads and writes out: less overhead, no messages."
 )
 @click.option(
+    "--recorder",
+    type=click.Choice(RECORDERS),
+    help="What records; by default ftrace where it can, which costs less, otherwise perf.",
+)
+@click.option(
     "--target",
     default="host",
     show_default=True,
@@ -48,6 +55,7 @@ def record(
     cgroup: str,
     anonymous: bool,
     light: bool,
+    recorder: str | None,
     target: str,
     machine: str | None,
     output: Path,
@@ -55,7 +63,7 @@ def record(
     """Record what a host's scheduler does: for a while, or as long as COMMAND runs.
 
     All tasks are recorded; the workload of the recording is what COMMAND does, or the tasks of
-    --cgroup, or all tasks. It uses perf, needs root, and leaves nothing behind.
+    --cgroup, or all tasks. It needs root, and leaves nothing behind.
 
     \b
     schedlab record --duration 10s --cgroup /system.slice/nginx.service --output nginx.gz
@@ -80,7 +88,7 @@ def record(
         raise UsageError(
             f"--target {target}: a guest is booted for a COMMAND, and does nothing else; give one."
         )
-    asked = Request(seconds(duration or "10s"), command, cgroup, anonymous, light)
+    asked = Request(seconds(duration or "10s"), command, cgroup, anonymous, light, recorder or "")
     opened = opened_system(target, machine, (*PROGRAMS, *command[:1]), ConsoleSteps())
     with stoppable(), opened as system, tempfile.TemporaryDirectory(prefix="schedlab-") as name:
         made = make(system, asked, Path(name), output)

@@ -10,7 +10,7 @@ import contextlib
 import errno
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -73,6 +73,8 @@ class Journal:
         """The folders of data that a lab leaves when it is killed."""
         self.groups: list[str] = []
         """The cgroups that it leaves."""
+        self.instances: list[str] = []
+        """The folders of tracefs with the buffers of a recording."""
         self._descriptor: int | None = None
         self._entries: Sequence[Entry] = ()
         self._first_line = 0
@@ -98,6 +100,7 @@ class Journal:
             "siblings": dict(siblings or {}),
             "scratch": asdict(self.scratch),
             "groups": self.groups,
+            "instances": self.instances,
         }
         line = f"{json.dumps(content)}\n".encode()
         try:
@@ -153,21 +156,38 @@ class Journal:
         """Return the cgroups of the lab that are there."""
         return [group for group in self.groups if self._system.exists(group)]
 
+    def instances_left(self) -> list[str]:
+        """Return the buffers of the lab that are there."""
+        return [each for each in self.instances if self._system.exists(each)]
+
     def remove_groups(self) -> list[str]:
         """Remove the lab's cgroups that are there; return a line on each.
 
         Raises:
             RestoreError: one could not be removed; all others were.
         """
+        return self._removed("the cgroup", self.groups_left(), remove_group)
+
+    def remove_instances(self) -> list[str]:
+        """Remove the lab's buffers that are there, which ends the recording; a line on each.
+
+        Raises:
+            RestoreError: one could not be removed; all others were.
+        """
+        return self._removed("ftrace's buffers", self.instances_left(), _remove_folder)
+
+    def _removed(
+        self, what: str, folders: Sequence[str], remove: Callable[[System, str], None]
+    ) -> list[str]:
         lines = []
         failures = []
-        for group in self.groups_left():
+        for folder in folders:
             try:
-                remove_group(self._system, group)
+                remove(self._system, folder)
             except OSError as error:
-                failures.append(f"{group}: the cgroup cannot be removed: {error.strerror}")
+                failures.append(f"{folder}: {what} cannot be removed: {error.strerror}")
             else:
-                lines.append(f"removed the cgroup {group}")
+                lines.append(f"removed {what} {folder}")
         if failures:
             raise RestoreError(_again(failures))
         return lines
@@ -184,6 +204,7 @@ class Journal:
             content = json.loads(lines[0])
             self.scratch = Scratch.packed(content.get("scratch", {}))
             self.groups = [str(group) for group in content.get("groups", ())]
+            self.instances = [str(each) for each in content.get("instances", ())]
             if content["boot_id"] != self._system.boot_id():
                 return None
             entries = [_unpack(item) for item in content["knobs"]]
@@ -234,6 +255,7 @@ def left_behind(system: System) -> str | None:
         if not entry.untouched(value := entry.knob.read(system))
     ]
     groups = [f"the cgroup {group} is there" for group in journal.groups_left()]
+    groups += [f"ftrace records into {each}" for each in journal.instances_left()]
     return "; ".join([*(changed or ["every knob is as it was"]), *groups, *data])
 
 
@@ -269,7 +291,7 @@ def restore_journal(system: System) -> list[str]:
             journal.write(tag, entries)
         restored = restore(system, entries, journal)
     try:
-        groups = journal.remove_groups()
+        groups = [*journal.remove_groups(), *journal.remove_instances()]
     finally:
         data = journal.scratch.remove()
     journal.remove()
@@ -370,6 +392,10 @@ def _note_if_possible(journal: Journal) -> None:
     """Keep what has become of the knobs; a full disk must not keep them from being put back."""
     with contextlib.suppress(StoreError):
         journal.note()
+
+
+def _remove_folder(system: System, folder: str) -> None:
+    system.remove_folder(folder)
 
 
 def _states(entries: Sequence[Entry]) -> bytes:

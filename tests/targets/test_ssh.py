@@ -18,7 +18,14 @@ import schedlab.base.system.ssh
 from schedlab.base.errors import HostError, Interrupted, SystemLost
 from schedlab.base.system import Launch, LocalSystem, SshSystem
 from schedlab.base.system.lock import HostLock
+from schedlab.kernels.progress import Watch
+from schedlab.lab.recording.choice import Choice
+from schedlab.lab.recording.inference import infer
+from schedlab.lab.recording.reading import read_trace
+from schedlab.lab.recording.recorder import Request
+from schedlab.lab.recording.recorder import record as make_recording
 from schedlab.result.store import Store
+from schedlab.targets.choice import opened_system
 from tests.helpers.command_line import Cli
 from tests.helpers.far_host import SSHD, FarHost
 from tests.helpers.patience import PATIENCE_SECONDS, wait_until
@@ -258,6 +265,21 @@ def test_doctor_puts_a_remote_host_in_order(far: FarHost, tmp_path: Path, cli: C
     assert f"ssh:{far.name}: {KNOB}: {other} -> {original}" in said
     assert KNOB.read_text().strip() == original
     assert cli("doctor", "--restore")[1] == "No lab left anything changed.\n"
+
+
+def test_a_host_is_recorded(far: FarHost, tmp_path: Path) -> None:
+    """Its pages come here, and become the text of a recording."""
+    folder, file = tmp_path / "own", tmp_path / "x.gz"
+    folder.mkdir()
+    asked = Request(1, ("sh", "-c", "seq 100000 | cat >/dev/null"))
+    try:
+        with opened_system(f"ssh:{far.name}", None, (), Watch()) as system:
+            made = make_recording(system, asked, folder, file)
+    except HostError as error:
+        pytest.skip(str(error))
+    assert (made.end.status, made.lost) == (0, 0)
+    workload = infer(read_trace(file), Choice(("seq*", "cat*")), "x")
+    assert {message.kind for message in workload.messages} == {"pipe"}
 
 
 @pytest.fixture

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Callable
 
 from schedlab.lab.recording.choice import kernels_part
+from schedlab.lab.recording.unbroken import LOST
 
 _EVENT = re.compile(
-    rb"^([^\n]{16,}?)( +-?\d{1,9} +\[\d{3,6}\] +\d+\.\d{9}: +)"
+    rb"^([^\n]{16,}?)( +-?\d{1,9} +\[\d{3,6}\] +(?:[^\s\d]\S{3,8} )?\d+\.\d{9}: +)"
     rb"(?:(\w+:)(\w+)(: ?)|(?=PERF_|\d+ +[\w/:-]+: *$))(.*)$"
 )
 """The name of the task that runs, number to time, the event's system and name, and its text."""
@@ -36,6 +37,8 @@ _ADDRESSES = re.compile(rb" saddr=.* daddrv6=\S*")
 _PLAIN = re.compile(rb"[uH\d:]*")
 """What a kernel's name may end in and tell nothing: CPUs and numbers, as in `kworker/u8:3`."""
 _NUMBER = re.compile(rb"\d+")
+_UNNAMED = (b"<...>", b"<idle>")
+"""What ftrace has for names."""
 _LETTERS = bytes.maketrans(b"0123456789", b"ghijklmnop")
 """For digits, which would count as the numbers of a name."""
 _CALL = re.compile(rb'^.*sys_enter_.*".*$', re.MULTILINE)
@@ -90,9 +93,10 @@ def anonymous(key: bytes) -> Callable[[bytes], bytes]:
     def line_of(line: bytes) -> bytes:
         found = _EVENT.match(line)
         if not found:
-            return b""
+            return line if LOST.fullmatch(line) else b""
         name, head, system, event, colon, text = found.groups()
-        head = hidden(name.strip(b" ")).rjust(16) + head
+        own = name.strip(b" ")
+        head = (own if own in _UNNAMED else hidden(own)).rjust(16) + head
         if event is None:
             return head + text
         return head + system + event + colon + text_of(event, text)

@@ -58,8 +58,10 @@ def chosen_tasks(events: Events, lives: Lives, choice: Choice) -> Flags:
     known = of_kernel(events, lives, is_kernels)
     both = zip(lives.key.tolist(), lives.known(events), strict=True)
     taken = np.array([choice.takes(name, known.get(key)) for key, (name, _) in both], bool)
-    if not events.setup or not events.setup.roots:
+    if not events.setup:
         return taken
+    if not events.setup.roots:
+        return taken & ~family_of(events, lives, events.setup.recorder)
     return taken & family_of(events, lives, events.setup.roots)
 
 

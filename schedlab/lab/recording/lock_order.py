@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from schedlab.lab.recording.workload import LOCK, UNLOCK
+from schedlab.lab.recording.workload import LOCK, UNLOCK, RecordedWorkload
 
 
 def in_circles(inside: Mapping[int, Iterable[int]]) -> set[int]:
@@ -38,3 +38,19 @@ def crossed_locks(everything: Iterable[Iterable[tuple[str, int]]]) -> set[int]:
             elif letter == UNLOCK and number in held:
                 held.remove(number)
     return in_circles(inside)
+
+
+def wrong_releases(made: RecordedWorkload) -> list[str]:
+    """Return where a lock is given back that is not held: tasks and items, with the word."""
+    found = []
+    for where, steps in made.named_steps():
+        held: set[int] = set()
+        for letter, number in steps:
+            if letter == LOCK:
+                held.add(number)
+            elif letter == UNLOCK and number not in held:
+                found.append(f"{where}: {letter}{number}")
+                break
+            elif letter == UNLOCK:
+                held.discard(number)
+    return found

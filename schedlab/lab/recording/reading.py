@@ -15,6 +15,7 @@ from schedlab.base.system.installed import need_programs
 from schedlab.lab.recording.events import COUNTERS, Events
 from schedlab.lab.recording.perfetto import read_perfetto
 from schedlab.lab.recording.text import read_text
+from schedlab.lab.recording.trace_dat import HEAD as TRACE_DAT
 from schedlab.lab.recording.unbroken import unbroken
 
 LARGEST = 10 << 30
@@ -22,7 +23,6 @@ LARGEST = 10 << 30
 _PIECE = 4 << 20
 _PERF = (b"PERFILE2", b"2ELIFREP")
 """As hosts write it whose lower bytes come first, and the others."""
-_TRACE_CMD = b"\x17\x08\x44tracing"
 _LITTLE, _BIG = "little", "big"
 _ONE = re.compile(rb"(\] +\d+\.\d{9}: ) +1 (?= *\w+:\w+: )")
 _EVENT = re.compile(rb"\[\d{3,6}\] [^\n\0]*\d\.\d{6,9}: ")
@@ -46,8 +46,8 @@ def read_trace(path: Path) -> Events:
         head = file.read(4096)
     if head.startswith(_PERF):
         pieces = perf_text(path)
-    elif head.startswith(_TRACE_CMD):
-        pieces = _trace_cmd_text(path)
+    elif head.startswith(TRACE_DAT):
+        pieces = trace_cmd_text(path)
     elif head.startswith(_GZIP):
         pieces = _unpacked(path, cut)
     elif b"\0" in head and head.startswith(_PERFETTO):
@@ -81,8 +81,11 @@ def _without_ones(piece: bytes) -> bytes:
     return _ONE.sub(rb"\1", piece)
 
 
-def _trace_cmd_text(path: Path) -> Iterator[bytes]:
-    """Yield what trace-cmd prints of a trace.dat; of one that is cut off it prints no line."""
+def trace_cmd_text(path: Path) -> Iterator[bytes]:
+    """Yield what trace-cmd prints of a trace.dat; UsageError if it is missing, or cannot read it.
+
+    Of a file that is cut off it prints no line.
+    """
     argv = ("trace-cmd", "report", "-t", "-N", "-l", "-i", str(path))
     some = False
     for piece in _printed(argv, "trace-cmd", path):
@@ -138,8 +141,8 @@ def _is_foreign(path: Path) -> bool:
     """Return whether a perf.data or trace.dat is of a host of the other byte order."""
     with path.open("rb") as file:
         head = file.read(64)
-    if head.startswith(_TRACE_CMD):
-        after = head[len(_TRACE_CMD) :].partition(b"\0")[2]
+    if head.startswith(TRACE_DAT):
+        after = head[len(TRACE_DAT) :].partition(b"\0")[2]
         return after[:1] == (b"\1" if sys.byteorder == "little" else b"\0")
     return head.startswith(_PERF[sys.byteorder == "little"])
 

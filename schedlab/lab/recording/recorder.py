@@ -1,6 +1,7 @@
-"""Recording a host: perf's tracepoints for a while, with what is set for its tasks.
+"""Recording a host: tracepoints for a while, with what is set for its tasks.
 
-perf's events end with perf. Should we be killed, the next lab ends perf and removes its data.
+ftrace's ring buffers record where they can (ring.py), otherwise perf. Should we be killed, the next
+lab ends the recording and removes its data.
 """
 
 import gzip
@@ -12,15 +13,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from schedlab.base.cpulist import parse_cpulist
 from schedlab.base.errors import HostError, IncompleteRun, UsageError, writing
 from schedlab.base.system import System
 from schedlab.base.system.interrupt import uninterrupted
 from schedlab.base.system.process import TAG, Exit, Launch
-from schedlab.counters.tracepoints import TRACEFS, tracepoint_file
+from schedlab.lab.recording import perf, ring
 from schedlab.lab.recording.anonymous import anonymous, without_data
-from schedlab.lab.recording.reading import perf_text
+from schedlab.lab.recording.both import BothRecorder
+from schedlab.lab.recording.perf import COUNTED, PerfRecorder, can_count
+from schedlab.lab.recording.ring import RingRecorder
 from schedlab.lab.recording.setup import (
     CGROUPS,
     HEAD,
@@ -30,33 +34,17 @@ from schedlab.lab.recording.setup import (
     look,
     look_at_machine,
 )
+from schedlab.lab.recording.tracepoints import Tracepoints, find_tracepoints
 from schedlab.settings.journal import Journal, restore_journal
 from schedlab.settings.scratch import LOADED, Scratch
 
-PROGRAMS = ("perf", "find", "grep", "sed", "sort", "stat", "ss", "nsenter")
+PROGRAMS = (
+    *(*perf.PROGRAMS, *ring.PROGRAMS),
+    *("find", "grep", "sed", "sort", "stat", "ss", "nsenter"),
+)
 """Of the recorded system, beside what every shell has."""
-
-COUNTED = ("instructions", "cycles")
-_NEEDED = ("sched:sched_switch", "sched:sched_waking")
-_WANTED = (
-    *("sched:sched_wakeup_new", "sched:sched_process_fork", "sched:sched_process_exit"),
-    *("irq:irq_handler_entry", "irq:irq_handler_exit", "irq:softirq_entry", "irq:softirq_exit"),
-    *("timer:hrtimer_expire_entry", "timer:hrtimer_expire_exit", "power:cpu_frequency"),
-    *("syscalls:sys_enter_futex", "syscalls:sys_exit_futex"),
-    *("syscalls:sys_enter_sched_yield", "syscalls:sys_exit_sched_yield"),
-    *("syscalls:sys_enter_sched_setaffinity", "syscalls:sys_enter_sched_setattr"),
-    *("task:task_newtask", "sched:sched_process_exec", "sock:inet_sock_set_state"),
-)
-_MOVES = (
-    *("read", "readv", "recvfrom", "recvmsg", "write", "writev", "sendto", "sendmsg", "sendfile64"),
-)
-_CALLS = (
-    *("close", "close_range", "dup", "dup2", "dup3", "fcntl", "pipe", "pipe2", "socketpair"),
-    *("accept", "accept4", "connect", "listen", "socket", "open", "openat", "openat2", "creat"),
-    *("epoll_create", "epoll_create1", "eventfd", "eventfd2", "timerfd_create", "signalfd4"),
-    *("inotify_init1", "memfd_create", "pidfd_open", "perf_event_open", "io_uring_setup"),
-)
-"""That read and write, and that make and close descriptors (tools/trace-text/syscalls.c)."""
+FTRACE, PERF = "ftrace", "perf"
+RECORDERS = (FTRACE, PERF)
 _COMMAND = r"""
 echo "schedlab: task $$" >&2
 for fd in /proc/$$/fd/*; do [ -e "$fd" ] && echo "schedlab: descriptor ${fd##*/}" >&2; done
@@ -70,10 +58,13 @@ exec sleep "$2"
 """Tasks that come between the look before and the first event are known by this alone."""
 _LARGEST_BUFFER, _ALL_BUFFERS, _PART = 64 << 20, 4 << 30, 16
 """bytes of each CPU, of all CPUs, and the part of the memory that they may take. What does not fit
-while perf writes is lost, and counted."""
+until it is read is lost, and counted."""
 _FULL = 1 << 10
-"""KiB: a disk with less space has none for perf, which writes as much as fits."""
-_LOST = re.compile(rb"LOST lost (\d{1,18})|lost (\d{1,18}) events?")
+"""KiB: a disk with less space has none for a recorder, which writes as much as fits."""
+_LOST = re.compile(
+    rb"LOST lost (\d{1,18})|lost (\d{1,18}) events?|^CPU:\d+ \[LOST (\d{1,18}) EVENTS\]$",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)
@@ -89,8 +80,25 @@ class Request:
     anonymous: bool = False
     light: bool = False
     """Without the calls that read and write, of which a server makes many."""
+    recorder: str = ""
+    """One of RECORDERS; empty: ftrace where it can, otherwise perf."""
     counters: Sequence[str] = COUNTED
-    """What is counted from switch to switch, if the system can."""
+    """What perf counts from switch to switch, if the system can."""
+
+
+class Recorder(Protocol):
+    """What records a system while a command runs there."""
+
+    name: str
+
+    def argv(self, run: Sequence[str], place: str) -> tuple[str, ...]:
+        """Return the command that records while another one runs, into a folder there."""
+
+    def wrote(self, folder: Path) -> bool:
+        """Return whether something was recorded into the folder."""
+
+    def text(self, folder: Path) -> Iterator[bytes]:
+        """Yield pieces of what was recorded, in the format of `perf script`."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +112,8 @@ class Recorded:
     """By the command."""
     restored: list[str]
     """What an earlier lab that was killed had left, and was put in order first."""
+    by: str
+    """One of RECORDERS."""
     counted: bool
     """Whether the system has the counters that were asked for."""
 
@@ -116,12 +126,12 @@ class Recorded:
             yield f"the command left {what} running; killed"
         if self.lost:
             yield (
-                f"{self.lost:,} events were lost: perf could not keep up; record a shorter time,"
-                " or when the host is less busy"
+                f"{self.lost:,} events were lost: {self.by} could not keep up; record a shorter"
+                " time, or when the host is less busy"
             )
         if not self.counted:
             yield (
-                "instructions are not counted: perf has no counter of them here"
+                "instructions are not counted: perf is missing there, or has no counter of them"
                 " (perf stat -e instructions true)"
             )
 
@@ -132,82 +142,125 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
     Args:
         system: the host.
         asked: what to record.
-        folder: an empty one, where perf's file lies meanwhile. The system is held.
+        folder: an empty one, where the recorder's files lie meanwhile. The system is held.
         output: the file to write.
 
     Raises:
-        HostError: perf or the command is missing, or perf may not do it.
-        IncompleteRun: perf failed, or its disk is full.
+        HostError: the recorder or the command is missing, or may not do it.
+        IncompleteRun: the recorder failed, or its disk is full.
     """
-    events = _events(system) if asked.light else whole_events(system)
+    points = find_tracepoints(system, asked.light)
+    by = _chosen(system, asked.recorder, points.tracefs)
     if asked.command and system.which(asked.command[0]) is None:
         raise HostError(f"{asked.command[0]}: this program was not found.")
     cgroup = _cgroup_folder(system, asked.cgroup) if asked.cgroup else ""
     restored = restore_journal(system)
     partial = output.with_name(f".{output.name}.partial")
-    with _noted(system, folder, partial) as (tag, own):
-        data = own / "perf.data"
-        counted = _counts(system, asked.counters, own, tag)
-        switches = _counting(asked.counters) if counted else events[0]
-        argv = _argv(system, asked, cgroup, [switches, *events[1:]], data)
+    tag = uuid.uuid4().hex
+    instance = f"{points.tracefs}/instances/schedlab-{tag}" if by == FTRACE else ""
+    kib = _buffer(system) >> 10
+    with _noted(system, folder, partial, tag, instance) as own:
+        counted = system.which(PERF) is not None and can_count(system, asked.counters, own, tag)
+        recorder = _recorder(points, instance, kib, asked.counters if counted else ())
         before = look(system)
+        argv = recorder.argv(_run(asked, cgroup), system.place(own / "x").removesuffix("/x"))
         launch = Launch(argv, own / "out", own / "err", env={TAG: tag})
         end = system.execute(launch)
         said = launch.stderr.read_text(errors="replace")
         printed = launch.stdout.read_text(errors="replace").strip()
         try:
-            setup = _setup(system, asked, before, said, data)
-            lines, lost = _written(setup, data, (partial, output), asked.anonymous)
+            if (instance and end.status == ring.FAILED) or not recorder.wrote(own):
+                raise IncompleteRun(f"{recorder.name} could not record: {_last(said)}")
+            setup = _setup(system, asked, before, said)
+            text = recorder.text(own)
+            lines, lost = _written(setup, text, (partial, output), asked.anonymous)
         except (IncompleteRun, UsageError) as error:
             if _is_full(system, own):
                 raise IncompleteRun(
-                    f"perf's data do not fit onto the disk of {system.place(own)}: {error}\n"
+                    f"{recorder.name}'s data do not fit onto the disk of {system.place(own)}:"
+                    f" {error}\n"
                     "  Free space there, name a folder of another disk by TMPDIR, or record less"
                     " (--light, or a shorter time)."
                 ) from error
             raise
-    return Recorded(lines, lost, end, printed, restored, counted)
+    return Recorded(lines, lost, end, printed, restored, by, counted)
+
+
+def _recorder(points: Tracepoints, instance: str, kib: int, counters: Sequence[str]) -> Recorder:
+    """Return what records: ftrace into an instance if there is one, and perf what is counted."""
+    if not instance:
+        return PerfRecorder(points, kib, counters)
+    if not counters:
+        return RingRecorder(points, instance, kib)
+    switch, others = points.events[:1], points.events[1:]
+    return BothRecorder(
+        RingRecorder(replace(points, events=others), instance, kib),
+        PerfRecorder(replace(points, events=switch), kib, counters),
+    )
+
+
+def _chosen(system: System, named: str, tracefs: str) -> str:
+    """Return which recorder is used.
+
+    Raises:
+        HostError: the named one cannot record, or none can.
+    """
+    by_ftrace = ring.lacking(system, tracefs) if named != PERF else ""
+    if named == FTRACE and by_ftrace:
+        raise HostError(by_ftrace)
+    if named != PERF and not by_ftrace:
+        return FTRACE
+    if by_perf := perf.lacking(system):
+        raise HostError(by_perf)
+    return PERF
 
 
 @contextmanager
-def _noted(system: System, folder: Path, partial: Path) -> Iterator[tuple[str, Path]]:
-    """Yield a tag for perf and a folder for its data; they and the file are in the journal."""
+def _noted(system: System, folder: Path, partial: Path, tag: str, instance: str) -> Iterator[Path]:
+    """Yield a folder for the recorder's data; it, the file and the instance are in the journal."""
     journal = Journal(system)
     journal.scratch = Scratch.of(folder, (), partial)
-    tag = uuid.uuid4().hex
+    journal.instances = [instance] if instance else []
     journal.write(tag, [])
     try:
         (folder / LOADED).mkdir()
-        yield tag, folder / LOADED
+        yield folder / LOADED
     finally:
         with uninterrupted():
+            journal.remove_instances()
             journal.remove()
 
 
-def _setup(system: System, asked: Request, before: Setup, said: str, data: Path) -> Setup:
+def _setup(system: System, asked: Request, before: Setup, said: str) -> Setup:
     """Return what is set for the tasks, by the looks before and after."""
-    if not data.exists() or not data.stat().st_size:
-        raise IncompleteRun(f"perf recorded nothing: {_last(said)}")
     members = map(int, re.findall(r"^schedlab: member (\d+)$", said, re.MULTILINE))
-    setup = before.joined(look(system)).restricted(_root_pid(said), asked.cgroup, members)
+    setup = before.joined(look(system)).restricted(_number(said, "task"), asked.cgroup, members)
     if asked.cgroup and setup.roots == NOBODY:
         raise IncompleteRun(
             f"--cgroup {asked.cgroup}: it had no task, neither before nor after the recording."
         )
     listed = re.findall(r"^schedlab: descriptor (\d+)$", said, re.MULTILINE)
     inherited = tuple(map(int, listed))
-    setup = replace(setup, machine=look_at_machine(system), inherited=inherited)
+    own = _number(said, "recorder")
+    setup = replace(
+        setup,
+        machine=look_at_machine(system),
+        inherited=inherited,
+        recorder=() if own is None else (own,),
+    )
     return setup.without_names() if asked.anonymous else setup
 
 
 def _is_full(system: System, own: Path) -> bool:
-    """Return whether the disk on which perf's data lie has no space left."""
+    """Return whether the disk on which the recorder's data lie has no space left."""
     said = system.capture(("sh", "-c", 'df -Pk "$1"', "sh", system.place(own))).stdout.split()
     free = said[-3:-2]  # before the part that is used, and the place
     return bool(free) and free[0].isdecimal() and int(free[0]) < _FULL
 
 
-def _written(setup: Setup, data: Path, files: tuple[Path, Path], nameless: bool) -> tuple[int, int]:
+def _written(
+    setup: Setup, text: Iterator[bytes], files: tuple[Path, Path], nameless: bool
+) -> tuple[int, int]:
     """Write a recording, whole or not at all; return its lines, and the events that were lost."""
     partial, output = files
     hide = anonymous(secrets.token_bytes(16)) if nameless else None
@@ -216,8 +269,8 @@ def _written(setup: Setup, data: Path, files: tuple[Path, Path], nameless: bool)
         with writing(output):
             with gzip.open(partial, "wb", compresslevel=3) as file:
                 file.write(f"{HEAD}{json.dumps(setup.document())}\n".encode())
-                for piece in perf_text(data):
-                    lost += sum(int(a or b) for a, b in _LOST.findall(piece))
+                for piece in text:
+                    lost += sum(int(b"".join(one)) for one in _LOST.findall(piece))
                     lines += piece.count(b"\n")
                     told = without_data(piece)
                     file.write(hide(told) if hide else told)
@@ -226,56 +279,6 @@ def _written(setup: Setup, data: Path, files: tuple[Path, Path], nameless: bool)
         with suppress(OSError):
             partial.unlink(missing_ok=True)
     return lines, lost
-
-
-def whole_events(system: System) -> list[str]:
-    """Return the tracepoints of a recording with the calls that read and write.
-
-    Raises:
-        HostError: perf or a tracepoint that is needed is missing.
-    """
-    return _events(system, (*_MOVES, *_CALLS))
-
-
-def _events(system: System, named: Sequence[str] = ()) -> list[str]:
-    """Return the tracepoints that the system has, with those of the named system calls."""
-    if system.which("perf") is None:
-        raise HostError("perf is needed to record.\n  Install: apt-get install linux-perf")
-    tracing = next(
-        (folder for folder in TRACEFS if system.exists(tracepoint_file(folder, _NEEDED[0]))),
-        None,
-    )
-    if tracing is None:
-        raise HostError(
-            f"the tracepoints of this kernel cannot be seen below {TRACEFS[0]}: that takes"
-            f" root, and a mounted tracefs.\n  Try: mount -t tracefs tracefs {TRACEFS[0]}"
-        )
-
-    def there(event: str) -> bool:
-        return system.exists(tracepoint_file(tracing, event))
-
-    missing = [event for event in _NEEDED if not there(event)]
-    if missing:
-        raise HostError(
-            f"this kernel has no tracepoint {', '.join(missing)}; it cannot be recorded."
-        )
-    calls = (f"syscalls:sys_{side}_{call}" for call in named for side in ("enter", "exit"))
-    return [*_NEEDED, *filter(there, (*_WANTED, *calls))]
-
-
-def _counting(counters: Sequence[str]) -> str:
-    """Return the event of a switch, which reads the counters of its CPU."""
-    return f"{{{','.join((_NEEDED[0], *counters))}}}:S"
-
-
-def _counts(system: System, counters: Sequence[str], own: Path, tag: str) -> bool:
-    """Return whether perf can count from switch to switch here; virtual machines often cannot."""
-    if not counters:
-        return False
-    where = system.place(own / "counts.data")
-    argv = ("perf", "record", "-q", "-a", "-e", _counting(counters), "-o", where, "--", "true")
-    launch = Launch(argv, own / "counts.out", own / "counts.err", env={TAG: tag})
-    return system.execute(launch).status == 0
 
 
 def _cgroup_folder(system: System, named: str) -> str:
@@ -305,25 +308,17 @@ def _cgroup_folder(system: System, named: str) -> str:
     )
 
 
-def _argv(
-    system: System, asked: Request, cgroup: str, events: Sequence[str], data: Path
-) -> tuple[str, ...]:
-    chosen = [word for event in events for word in ("-e", event)]
-    buffer = f"{_buffer(system) >> 10}K"
-    perf = ("perf", "record", "-q", "-a", "-k", "CLOCK_MONOTONIC", "-m", buffer)
-    where = ("-o", system.place(data))
+def _run(asked: Request, cgroup: str) -> tuple[str, ...]:
+    """Return the command during which is recorded."""
     if asked.command:
-        run: tuple[str, ...] = ("sh", "-c", _COMMAND, "sh")
-        run += tuple(asked.command)
-    elif cgroup:
-        run = ("sh", "-c", _MEMBERS, "sh", cgroup, f"{asked.seconds:g}")
-    else:
-        run = ("sleep", f"{asked.seconds:g}")
-    return (*perf, *chosen, *where, "--", *run)
+        return ("sh", "-c", _COMMAND, "sh", *asked.command)
+    if cgroup:
+        return ("sh", "-c", _MEMBERS, "sh", cgroup, f"{asked.seconds:g}")
+    return ("sleep", f"{asked.seconds:g}")
 
 
 def _buffer(system: System) -> int:
-    """Return how many bytes of events perf keeps for each CPU, a power of two."""
+    """Return how many bytes of events are kept for each CPU, a power of two."""
     found = re.search(r"^MemTotal:\s*(\d+) kB", system.read_or("/proc/meminfo", ""), re.MULTILINE)
     memory = int(found[1]) << 10 if found else 0
     cpus = len(parse_cpulist(system.read_or("/sys/devices/system/cpu/online", "0")))
@@ -331,8 +326,9 @@ def _buffer(system: System) -> int:
     return 1 << (max(most, 1 << 20).bit_length() - 1)
 
 
-def _root_pid(said: str) -> int | None:
-    found = re.search(r"^schedlab: task (\d+)$", said, re.MULTILINE)
+def _number(said: str, what: str) -> int | None:
+    """Return the number of a task that the recorded system's shell named."""
+    found = re.search(rf"^schedlab: {what} (\d+)$", said, re.MULTILINE)
     return int(found[1]) if found else None
 
 

@@ -106,6 +106,8 @@ class Setup:
     """Of TCP sockets: the own port and the other's, 0 of one that listens."""
     inherited: Sequence[int] = ()
     """The descriptors with which the command began."""
+    recorder: Sequence[int] = ()
+    """The recorder's own task, with what it starts; none where its name tells."""
     came: Sequence[int] | None = None
     """Tasks that were seen only after the trace; None: it is not known which."""
     given: TaskSetup | None = None
@@ -305,6 +307,7 @@ def read_setup(document: Any) -> Setup | None:
                 for inode, (own, peer) in document.get("ports", {}).items()
             },
             inherited=tuple(int(fd) for fd in document.get("inherited", ())),
+            recorder=tuple(int(pid) for pid in document.get("recorder", ())),
             came=None if came is None else [int(pid) for pid in came],
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):

@@ -7,8 +7,7 @@ from typing import Any
 from schedlab.benchmarks.replay import EDITS
 from schedlab.lab.recording.causes import CAUSES
 from schedlab.lab.recording.ideal import IdealRun
-from schedlab.lab.recording.lock_order import crossed_locks
-from schedlab.lab.recording.runnable import wrong_releases
+from schedlab.lab.recording.lock_order import crossed_locks, wrong_releases
 from schedlab.lab.recording.workload import (
     ARRIVAL,
     BARRIER,

@@ -7,8 +7,11 @@ before it if that one is not complete, and otherwise to the name with which the 
 import re
 from collections.abc import Iterable, Iterator
 
-EVENT_BEGINS = rb"[^\n]{16,}? +-?\d{1,9} +\[\d{3,6}\] +\d+\.\d{9}: "
-"""Task, its number, CPU and time, as perf pads them."""
+EVENT_BEGINS = rb"[^\n]{16,}? +-?\d{1,9} +\[\d{3,6}\] +(?:[^\s\d]\S{3,8} )?(\d+\.\d{9}): "
+"""Task, its number, CPU and time (a group), as perf pads them; before the time flags of ftrace
+(ring.py)."""
+LOST = re.compile(rb"CPU:\d+ \[(?:LOST \d{1,18} EVENTS|EVENTS DROPPED)\]")
+"""A line of trace-cmd's that is no event."""
 _BEGINS = re.compile(EVENT_BEGINS)
 _WHOLE = re.compile(rb"(?:" + EVENT_BEGINS + rb"[^\n]*(?:\n|\Z))*+")
 _NAMING = re.compile(
@@ -47,6 +50,10 @@ def _joined(text: bytes) -> bytes:
     lines: list[bytes] = []
     before = None
     for line in text.split(b"\n"):
+        if LOST.fullmatch(line):
+            lines += [line] if before is None else [before, line]
+            before = None
+            continue
         if before is not None and not _BEGINS.match(line):
             line = before + _BREAK + line
             before = None

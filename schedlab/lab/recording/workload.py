@@ -59,7 +59,11 @@ _REALTIME = ("SCHED_FIFO", "SCHED_RR", "SCHED_DEADLINE")
 _LONGEST_NS = 86_400 * 10**9
 _MOST_DIGITS = len(str(_LONGEST_NS))
 _LONGEST_MESSAGE = 1 << 30
-_MOST_POOLS = 1_000_000
+_MOST_POOLS = _MOST_LOCKS = 1_000_000
+_MOST_THREADS = 10_000
+_LONGEST_NAME = 40
+_NAME = re.compile(rf"[^/\n]{{1,{_LONGEST_NAME}}}")
+_LOCKS_AND_GATES = {LOCK: "locks", UNLOCK: "locks", PASS: "gates", OPEN: "gates"}
 _MOST = (1 << 31) - 1
 _SECTIONS = ("recorded", "global", "messages", "barriers", "items", "tasks")
 _KEY = re.compile(r'\s*"([^"]+)"\s*:')
@@ -189,6 +193,12 @@ class RecordedWorkload:
         yield from (task.words for task in self.tasks)
         yield from (item.words for item in self.items)
 
+    def named_steps(self) -> Iterator[tuple[str, Iterator[tuple[str, int]]]]:
+        """Yield where the file has each task and item, and its steps."""
+        yield from ((f"tasks.{task.key}", task.steps()) for task in self.tasks)
+        for at in range(1, len(self.items) + 1):
+            yield f"items.{at}", self.item_steps(at)
+
     def all_steps(self) -> Iterator[Iterator[tuple[str, int]]]:
         """Yield the steps of each task, and of each item."""
         yield from (task.steps() for task in self.tasks)
@@ -306,9 +316,7 @@ def _workload(document: Any) -> RecordedWorkload:
     made = RecordedWorkload(tasks, about, messages, barriers, items)
     _check_numbers(made)
     _check_once(made)
-    from schedlab.lab.recording.runnable import check_runs
-
-    check_runs(made)
+    _check_runs(made)
     return made
 
 
@@ -375,6 +383,39 @@ def _check_once(made: RecordedWorkload) -> None:
                 once.add(number)
 
 
+def _check_runs(made: RecordedWorkload) -> None:
+    """Refuse what no run would take (workloads/rt-app-file.c, rt-app-replay-file.c)."""
+    for task in made.tasks:
+        if not _NAME.fullmatch(task.key):
+            raise UsageError(
+                f"tasks.{task.key}: a task's name has 1 to {_LONGEST_NAME} characters and no /."
+            )
+    begin = sum(1 for task in made.tasks if task.settings.get("instance", 1))
+    if not begin:
+        raise UsageError("tasks: no task begins: one that none starts has no instance 0.")
+    if begin > _MOST_THREADS:
+        raise UsageError(f"tasks: {begin} are more than {_MOST_THREADS}, the most that run.")
+    _check_channels(made)
+    for where, steps in made.named_steps():
+        for letter, number in steps:
+            what = _LOCKS_AND_GATES.get(letter)
+            if what and not 1 <= number <= _MOST_LOCKS:
+                raise UsageError(
+                    f"{where}: '{letter}{number}': {what} have numbers from 1 to {_MOST_LOCKS}."
+                )
+            if where.startswith("items.") and letter in (WAIT, SERVE):
+                raise UsageError(f"{where}: an item belongs to no task, so it has no w and no q.")
+
+
+def _check_channels(made: RecordedWorkload) -> None:
+    kinds: dict[int, str] = {}
+    for at, message in enumerate(made.messages, 1):
+        if kinds.setdefault(message.channel, message.kind) != message.kind:
+            raise UsageError(
+                f"messages.{at}: channel {message.channel} is of another kind in a message before."
+            )
+
+
 def _check_numbers(made: RecordedWorkload) -> None:
     """Refuse words that name what the file does not have."""
     messages = range(1, len(made.messages) + 1)
@@ -386,9 +427,7 @@ def _check_numbers(made: RecordedWorkload) -> None:
     tasks = {task.id for task in made.tasks}
     known |= dict.fromkeys((WAKE, START, JOIN), tasks)
     named |= dict.fromkeys((WAKE, START, JOIN), "task")
-    every = [(f"tasks.{task.key}", task.steps()) for task in made.tasks]
-    every += [(f"items.{at}", made.item_steps(at)) for at in range(1, len(made.items) + 1)]
-    for where, steps in every:
+    for where, steps in made.named_steps():
         for letter, number in steps:
             if letter in known and number not in known[letter]:
                 word = f"{letter}{number}"

@@ -15,7 +15,7 @@ import pytest
 
 from schedlab.base.errors import HostError, IncompleteRun, UsageError
 from schedlab.base.system import LocalSystem
-from schedlab.lab.recording import recorder
+from schedlab.lab.recording import perf, recorder
 from schedlab.lab.recording.anonymous import anonymous, without_data
 from schedlab.lab.recording.choice import Choice
 from schedlab.lab.recording.counted import count_pieces
@@ -36,6 +36,7 @@ from schedlab.lab.recording.showing import group_of
 from schedlab.lab.recording.workload import RecordedWorkload
 from schedlab.settings.journal import left_behind
 from schedlab.settings.scratch import LOADED
+from tests.helpers.held_host import this_host
 from tests.helpers.traces import Line, fork, perf_script, switch, waking
 
 IDLE, A, B, C = ("swapper/0", 0), ("a", 10), ("web server", 11), ("kworker/0:1", 12)
@@ -117,16 +118,20 @@ def test_no_perf_no_tracepoints_no_data(
 ) -> None:
     perf = tmp_path / "bin/perf"
     perf.write_text("#!/bin/sh\necho 'Error: no permission' >&2\nexit 1\n")
-    with pytest.raises(IncompleteRun, match="perf recorded nothing: Error: no permission"):
+    with pytest.raises(IncompleteRun, match="perf could not record: Error: no permission"):
         recorded(host, Request(0.01), tmp_path)
+    with monkeypatch.context() as bare:
+        bare.setenv("PATH", str(tmp_path))
+        with pytest.raises(HostError, match="apt-get install linux-perf"):
+            record(host, Request(0.01), tmp_path, tmp_path / "x.gz")
     shutil.rmtree(tmp_path / "root/sys/kernel/tracing/events/sched/sched_waking")
     with pytest.raises(HostError, match="no tracepoint sched:sched_waking"):
         record(host, Request(0.01), tmp_path, tmp_path / "x.gz")
     shutil.rmtree(tmp_path / "root/sys")
     with pytest.raises(HostError, match="mount -t tracefs"):
         record(host, Request(0.01), tmp_path, tmp_path / "x.gz")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(HostError, match="apt-get install linux-perf"):
+    monkeypatch.setattr(LocalSystem, "is_root", lambda _: False)
+    with pytest.raises(HostError, match="recording all tasks takes root"):
         record(host, Request(0.01), tmp_path, tmp_path / "x.gz")
 
 
@@ -189,7 +194,7 @@ def test_a_recording_that_fails_leaves_no_file(
         yield b"a line\n"
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(recorder, "perf_text", full)
+    monkeypatch.setattr(perf, "perf_text", full)
     (tmp_path / "x.gz").write_text("of before")
     with pytest.raises(HostError, match=r"x\.gz: cannot be written: No space left on device"):
         recorded(host, Request(0.01), tmp_path)
@@ -549,8 +554,9 @@ def test_pipes_and_sockets_of_this_system_are_known_by_both_ends() -> None:
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("perf"), reason="perf needs root")
 def test_a_command_with_a_pipe_is_recorded_as_tasks_that_send(tmp_path: Path) -> None:
     try:
-        asked = Request(1, ("sh", "-c", "seq 100000 | cat >/dev/null"))
-        record(LocalSystem(), asked, tmp_path, tmp_path / "x.gz")
+        asked = Request(1, ("sh", "-c", "seq 100000 | cat >/dev/null"), recorder="perf")
+        with this_host() as system:
+            record(system, asked, tmp_path, tmp_path / "x.gz")
     except (HostError, IncompleteRun) as error:
         pytest.skip(str(error))
     made = infer(read_trace(tmp_path / "x.gz"), Choice(("seq*", "cat*")), "x")
@@ -564,8 +570,9 @@ def test_what_perf_counts_from_switch_to_switch_is_of_the_task_that_ran(tmp_path
     """perf's own clock of tasks stands for the counters that a virtual machine lacks."""
     command = ("sh", "-c", "for i in 1 2 3 4 5; do seq 20000 | cat >/dev/null; done")
     try:
-        asked = Request(1, command, anonymous=True, counters=("task-clock",))
-        made = record(LocalSystem(), asked, tmp_path, tmp_path / "x.gz")
+        asked = Request(1, command, anonymous=True, counters=("task-clock",), recorder="perf")
+        with this_host() as system:
+            made = record(system, asked, tmp_path, tmp_path / "x.gz")
     except (HostError, IncompleteRun) as error:
         pytest.skip(str(error))
     assert made.counted
