@@ -455,6 +455,8 @@ static void read_costs(json_t *obj)
 		*cost(c) = json_int(json_need(obj, at, c->name), AT(at, c->name), 0, 1000);
 	if (!hw_costs.misses)
 		json_error_at(AT(at, "misses"), "a core has at least one under way");
+	if (!hw_costs.touch)
+		json_error_at(AT(at, "touch"), "work takes time until it comes to another line");
 	if (!hw_costs.spin)
 		json_error_at(AT(at, "spin"), "a spin that takes no time never ends");
 	json_object_foreach(obj, key, v)

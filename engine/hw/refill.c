@@ -13,7 +13,7 @@
 
 struct hw_core_caches *hw_core_caches;
 
-static unsigned long l1_lines, l2_lines;
+static unsigned int l1_lines, l2_lines;
 
 /* l1 is left out where a core has one cache below the last, or the first one is unknown. */
 void refill_read(json_t *obj)
@@ -21,8 +21,8 @@ void refill_read(json_t *obj)
 	const struct path *at = AT(NULL, "cache");
 	json_t *l1 = json_object_get(obj, "l1");
 
-	l1_lines = l1 ? json_kb(l1, AT(at, "l1")) * 1024UL / LINE : 0;
-	l2_lines = json_kb(json_need(obj, at, "l2"), AT(at, "l2")) * 1024UL / LINE;
+	l1_lines = l1 ? json_kb(l1, AT(at, "l1")) * (1024 / LINE) : 0;
+	l2_lines = json_kb(json_need(obj, at, "l2"), AT(at, "l2")) * (1024 / LINE);
 }
 
 void refill_init(void)
@@ -30,16 +30,16 @@ void refill_init(void)
 	hw_core_caches = hw_zalloc(sizeof(*hw_core_caches) * hw_nr_cores, 64);
 }
 
-static unsigned long least(unsigned long a, unsigned long b)
+static unsigned int least(unsigned int a, unsigned int b)
 {
 	return a < b ? a : b;
 }
 
 /* Of `lines` of a task that has `all` in a cache, those that have gone since `others` came in. */
-static unsigned long lost(unsigned long lines, unsigned long others, unsigned long all,
-			  unsigned long size)
+static unsigned int lost(unsigned int lines, unsigned int others, unsigned int all,
+			 unsigned int size)
 {
-	return all + others < size ? lines * others / (size - all) : lines;
+	return others < size - all ? (unsigned long)lines * others / (size - all) : lines;
 }
 
 static void pay(simtime lines_ns)
@@ -54,29 +54,29 @@ static void pay(simtime lines_ns)
 }
 
 /* Lines come into both caches: those of the second one are not in the first either. */
-static simtime come_in(struct hw_core_caches *c, unsigned long l1, unsigned long l2, unsigned int far)
+static simtime come_in(struct hw_core_caches *c, unsigned int l1, unsigned int l2, unsigned int far)
 {
 	c->l1 += l1;
 	c->l2 += l2;
-	return l2 * far + (l1 > l2 ? (l1 - l2) * hw_costs.line_l2 : 0);
+	return (simtime)l2 * far + (simtime)(l1 > l2 ? l1 - l2 : 0) * hw_costs.line_l2;
 }
 
 /* The kernel's lines of a task, and of its footprint what a cache of this size holds beside them. */
-static unsigned long kernels(unsigned long size)
+static unsigned int kernels(unsigned int size)
 {
 	return least(hw_costs.task_lines, size);
 }
 
-static unsigned long footprint(const struct hw_task *task, unsigned long size)
+static unsigned int footprint(const struct hw_task *task, unsigned int size)
 {
-	return least(task->footprint_kb * 1024UL / LINE, size - kernels(size));
+	return least(task->footprint_kb * (1024 / LINE), size - kernels(size));
 }
 
 /* The task lost some to others: how many of the kernel's, which it needs at once. */
-static unsigned long lose(unsigned long *cold, unsigned long others, unsigned long own,
-			  unsigned long size)
+static unsigned int lose(unsigned int *cold, unsigned int others, unsigned int own,
+			 unsigned int size)
 {
-	unsigned long all = own + kernels(size);
+	unsigned int all = own + kernels(size);
 
 	*cold += lost(own - least(*cold, own), others, all, size);
 	return lost(kernels(size), others, all, size);
@@ -85,7 +85,7 @@ static unsigned long lose(unsigned long *cold, unsigned long others, unsigned lo
 /* Back on the core where it was: what it lost to others. */
 static void behind_others(struct hw_task *task, struct hw_core_caches *c)
 {
-	unsigned long l1 = c->l1 - task->left.l1, l2 = c->l2 - task->left.l2;
+	unsigned int l1 = c->l1 - task->left.l1, l2 = c->l2 - task->left.l2;
 
 	if (l2)
 		task->cold_from = hw_costs.line_hit;
@@ -125,8 +125,9 @@ void hw_refill_caches(struct hw_task *task, int from)
 void hw_touch_footprint(struct hw_task *task)
 {
 	struct hw_core_caches *here = &hw_core_caches[hw_cpu_topo[hw.cpu].core];
-	unsigned long touched = task->work / hw_costs.touch;
-	unsigned long l1 = least(touched, task->cold.l1), l2 = least(touched, task->cold.l2);
+	simtime touched = task->work / hw_costs.touch;
+	unsigned int l1 = touched < task->cold.l1 ? touched : task->cold.l1;
+	unsigned int l2 = touched < task->cold.l2 ? touched : task->cold.l2;
 
 	task->cold.l1 -= l1;
 	task->cold.l2 -= l2;

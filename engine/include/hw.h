@@ -355,9 +355,9 @@ struct hw_account *hw_account(const char *name);	/* created where there is none 
 
 /* Lines in the caches that a core has for itself (refill.c). */
 struct hw_core_caches {
-	unsigned long	l1, l2;
+	unsigned int	l1, l2;
 };
-extern struct hw_core_caches *hw_core_caches;	/* by core: what came in, ever */
+extern struct hw_core_caches *hw_core_caches;	/* by core: what came in, modulo 2^32 */
 
 /*
  * What a CPU runs, and what is counted of it.  The floors above have more of their own around it.
@@ -369,9 +369,6 @@ struct hw_task {
 	simtime		spins_until; /* busy-waits for that time, whatever takes the CPU; or 0 */
 	unsigned int	slow_ratio; /* speed on a CPU below full capacity, 0: the machine's */
 	unsigned int	footprint_kb;		/* of its work, which it needs near */
-	struct hw_core_caches left;		/* its core's when it was switched away from */
-	struct hw_core_caches cold;		/* of its footprint, what is not there */
-	unsigned int	cold_from;		/* how far the second cache's part is: a line's cost */
 	unsigned int	memory_share;		/* 0..1024 of its work that is memory traffic */
 	int		mem_node;		/* node of the memory it last touched, -1: local */
 	struct hw_task	*next, *previous;
@@ -393,6 +390,10 @@ struct hw_task {
 	simtime		idle_before;		/* of these places, when it began to wait */
 	int		waits_on;		/* the CPU in whose queue it is, + 1 */
 	struct hw_task	*next_waiting, *previous_waiting;	/* of that queue */
+	/* what its core's caches have of it (refill.c) */
+	struct hw_core_caches left;		/* what had come in when it was switched away from */
+	struct hw_core_caches cold;		/* of its footprint, what is not there */
+	unsigned int	cold_from;		/* how far the second cache's part is: a line's cost */
 };
 
 /*
