@@ -166,6 +166,8 @@ def _with_options(
     if series not in OF_ONE_BUILD:
         made(series)
     recipe = _recipe_sanitized(series) if sanitize else _recipe_with_options(series)
+    if sanitize:  # it takes the kernel's objects of a plain one, where that is there
+        Builder(shelf, find_engine(), Watch()).build(recipe)
     scheduler = hierarchy(wanted, below, shelf.base(series), None) if wanted else None
     return Builder(shelf, find_engine(), Watch(), sanitize=sanitize).build(recipe, scheduler)
 

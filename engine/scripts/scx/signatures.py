@@ -2,9 +2,13 @@
 """What operations and kfuncs take and answer, read from their declarations, for traces."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 _PARAMETERS = r"\(([^(){};]*)\)"
+_END_OF_DECLARATION = re.compile(rf"\s*{_PARAMETERS}\s*;")
+_TYPE = re.compile(r"[\w *]*[ *]$")
+_LONGEST_TYPE = 200
 _MOST = 6
 _QUEUE = "dsq_id"
 
@@ -54,27 +58,41 @@ class Signatures:
     def of_operation(self, name: str) -> Signature:
         """Return that of an operation."""
         found = re.search(rf"([\w ]+)\(\*{name}\)\s*{_PARAMETERS}", self._operations)
-        return _signature(name, found)
+        return _signature(name, found[1], found[2]) if found else _unknown(name)
 
     def of_function(self, *names: str) -> Signature:
         """Return that of a function, by its name or another one of it."""
         for name in names:
-            found = re.search(rf"([\w *]+)\b{name}\s*{_PARAMETERS}\s*;", self._text)
-            if found:
-                return _signature(names[-1], found)
-        return _signature(names[-1], None)
+            if found := next(self._declarations(name), None):
+                return _signature(names[-1], *found)
+        return _unknown(names[-1])
+
+    def _declarations(self, name: str) -> Iterator[tuple[str, str]]:
+        """Yield the type and the parameters of each.
+
+        The text has some megabytes, and is asked for some hundred names.
+        """
+        at = self._text.find(name)
+        while at >= 0:
+            declared = _END_OF_DECLARATION.match(self._text, at + len(name))
+            type_ = _TYPE.search(self._text[max(0, at - _LONGEST_TYPE) : at]) if declared else None
+            if declared and type_:
+                yield type_[0], declared[1]
+            at = self._text.find(name, at + 1)
 
 
-def _signature(name: str, found: re.Match[str] | None) -> Signature:
-    if not found:
-        return Signature(name, (), "", "v", is_known=False)
-    parameters = [each.strip() for each in found[2].split(",") if each.strip() not in ("", "void")]
+def _unknown(name: str) -> Signature:
+    return Signature(name, (), "", "v", is_known=False)
+
+
+def _signature(name: str, answer: str, between: str) -> Signature:
+    parameters = [each.strip() for each in between.split(",") if each.strip() not in ("", "void")]
     names, kinds = [], ""
     for each in parameters[:_MOST]:
         match = re.search(r"(\w+)(?:\[.*\])?$", each)
         names.append(match[1] if match else "")
         kinds += _kind(each)
-    return Signature(name, tuple(names), kinds, _kind(f"{found[1]} result"))
+    return Signature(name, tuple(names), kinds, _kind(f"{answer} result"))
 
 
 def _kind(declared: str) -> str:
