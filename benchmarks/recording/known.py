@@ -1,6 +1,6 @@
 """Programs whose time is known, recorded on this host, and the time that their workloads take.
 
-    python benchmarks/recording/known.py [--rounds 3] [--only NAME,...]
+    python benchmarks/recording/known.py [--rounds 3] [--only NAME,...] [--recorder ftrace|perf]
 
 known.c is compiled, and each of its programs is recorded several times, as busy as the host is. Of
 each workload the time is printed that it takes where every task has a CPU, without a scheduler,
@@ -23,7 +23,7 @@ from schedlab.lab.recording.ideal import IdealRun
 from schedlab.lab.recording.inference import infer
 from schedlab.lab.recording.pace import speeds
 from schedlab.lab.recording.reading import read_trace
-from schedlab.lab.recording.recorder import Request
+from schedlab.lab.recording.recorder import RECORDERS, Request
 from schedlab.lab.recording.workload import RecordedWorkload
 
 SOURCE = Path(__file__).with_name("known.c")
@@ -48,10 +48,10 @@ PROGRAMS = {
 """Seconds that each takes at least, with a CPU for every task."""
 
 
-def workload(program: Path, name: str, folder: Path) -> RecordedWorkload:
+def workload(program: Path, name: str, folder: Path, recorder: str) -> RecordedWorkload:
     """Record a program, and return the workload."""
     recording = folder / "x.gz"
-    record(recording, Request(0, (str(program), name)))
+    record(recording, Request(0, (str(program), name), recorder=recorder))
     events = read_trace(recording)
     return infer(events, Choice((), speeds(events.machine), {}), name)
 
@@ -60,6 +60,7 @@ def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("--rounds", type=int, default=3)
     options.add_argument("--only", default="")
+    options.add_argument("--recorder", default="", choices=("", *RECORDERS))
     given = options.parse_args()
     print("| program | takes (s) | its workload takes (s) | waits were for, in the last one |")
     print("|---|---|---|---|")
@@ -70,7 +71,7 @@ def main() -> None:
         for name, least in PROGRAMS.items():
             if given.only and name not in given.only.split(","):
                 continue
-            made = [workload(program, name, folder) for _ in range(given.rounds)]
+            made = [workload(program, name, folder, given.recorder) for _ in range(given.rounds)]
             took = [IdealRun(each).ns / 1e9 for each in made]
             waits = made[-1].recorded["waits"].items()
             causes = ", ".join(f"{cause} {found['count']}" for cause, found in waits)

@@ -53,8 +53,9 @@ def lacking(system: System) -> str:
     level = system.read_or(_PARANOID, "")
     if not system.is_root() and re.fullmatch(r"\d+", level):
         return (
-            f"perf may not record all tasks: kernel.perf_event_paranoid is {level}.\n  Record as"
-            " root (sudo schedlab record ...)."
+            f"perf may not record all tasks: kernel.perf_event_paranoid is {level}; without root it"
+            " has to be -1.\n  Record as root (sudo schedlab record ...), or let root set it:"
+            " sysctl kernel.perf_event_paranoid=-1"
         )
     return ""
 

@@ -69,4 +69,9 @@ def _unseen(system: System) -> str:
     what = f"the tracepoints of this kernel cannot be seen below {TRACEFS[0]}"
     if system.is_root():
         return f"{what}: no tracefs is mounted.\n  Try: mount -t tracefs tracefs {TRACEFS[0]}"
-    return f"{what}: recording all tasks takes root.\n  Record as root (sudo schedlab record ...)."
+    return (
+        f"{what}: recording takes root.\n  Record as root (sudo schedlab record ...). Without root"
+        " perf can record, if root has set this before:\n"
+        f"  mount -o remount,mode=750,gid=YOUR-GROUP {TRACEFS[0]}\n"
+        "  sysctl kernel.perf_event_paranoid=-1"
+    )

@@ -131,8 +131,25 @@ def test_no_perf_no_tracepoints_no_data(
     with pytest.raises(HostError, match="mount -t tracefs"):
         record(host, Request(0.01), tmp_path, tmp_path / "x.gz")
     monkeypatch.setattr(LocalSystem, "is_root", lambda _: False)
-    with pytest.raises(HostError, match="recording all tasks takes root"):
+    with pytest.raises(HostError, match="recording takes root") as told:
         record(host, Request(0.01), tmp_path, tmp_path / "x.gz")
+    assert "gid=" in str(told.value) and "perf_event_paranoid=-1" in str(told.value)
+
+
+@pytest.mark.parametrize("level", ["-1", "0", "3"])
+def test_without_root_perf_records_where_it_may(
+    host: LocalSystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: str
+) -> None:
+    paranoid = tmp_path / "root/proc/sys/kernel/perf_event_paranoid"
+    paranoid.parent.mkdir(parents=True, exist_ok=True)
+    paranoid.write_text(f"{level}\n")
+    monkeypatch.setattr(LocalSystem, "is_root", lambda _: False)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    if level == "-1":
+        assert recorded(host, Request(0.01), tmp_path)[0].by == "perf"
+        return
+    with pytest.raises(HostError, match=f"perf_event_paranoid is {level}; without root"):
+        recorded(host, Request(0.01), tmp_path)
 
 
 def test_a_killed_recorder_leaves_its_data_to_the_next_lab(
