@@ -33,6 +33,8 @@ from schedlab.lab.recording.workload import (
 
 MOST_TASKS = 10_000
 _SCALED = re.compile(r"clients x(\d{1,9}), rate x(\d+(?:\.\d+)?(?:e[+-]?\d\d)?)")
+RATE_OF_1 = "rate x1"
+"""How what `scaled` says ends, if nothing comes faster."""
 _TIMED = (SLEEP, GRID, ARRIVAL)
 _SAME = ("kernel", "machine", "cpus", "probe")
 """What a merged workload says of its recordings, where all say the same."""
@@ -56,7 +58,8 @@ def scale(workload: RecordedWorkload, clients: int, rate: float) -> RecordedWork
     clients_in_all = clients * (int(before[1]) if before else 1)
     rate_in_all = rate * (float(before[2]) if before else 1.0)
     scaled = f"clients x{clients_in_all}, rate x{rate_in_all:g}"
-    recorded = {**workload.recorded, "scaled": scaled}
+    waits = _waits([workload.recorded] * clients)
+    recorded = {**workload.recorded, **waits, "scaled": scaled}
     return checked(replace(_side_by_side([fast] * clients), recorded=recorded))
 
 

@@ -1,11 +1,12 @@
 """A recorded workload at a glance."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from schedlab.benchmarks.replay import EDITS
 from schedlab.lab.recording.causes import CAUSES
+from schedlab.lab.recording.editing import RATE_OF_1
 from schedlab.lab.recording.ideal import IdealRun
 from schedlab.lab.recording.lock_order import crossed_locks, wrong_releases
 from schedlab.lab.recording.workload import (
@@ -29,7 +30,7 @@ from schedlab.lab.recording.workload import (
 
 _MOST_GROUPS = 30
 _MOST_STUCK = 5
-_COLUMNS = {
+_COLUMNS: Mapping[str, Sequence[str]] = {
     "waits": (WAIT, PASS, BARRIER, JOIN),
     "wakes": (WAKE, OPEN, PUT),
     "messages": (SEND, RECEIVE),
@@ -37,6 +38,8 @@ _COLUMNS = {
     "yields": (YIELD,),
     "timed": (SLEEP, GRID, ARRIVAL, DEVICE),
 }
+_COLUMN_OF = {letter: at for at, letters in enumerate(_COLUMNS.values(), 2) for letter in letters}
+"""Of each word, behind the number of tasks and their work."""
 
 
 def describe(workload: RecordedWorkload) -> Iterator[str]:
@@ -76,7 +79,8 @@ def describe(workload: RecordedWorkload) -> Iterator[str]:
     if isinstance(causes, dict) and causes:
         yield ""
         head = "what waits were for"
-        head += ", before it was scaled" if "scaled" in about else ""
+        faster = not str(about.get("scaled", RATE_OF_1)).endswith(RATE_OF_1)
+        head += "; times before it was scaled" if faster else ""
         yield f"{head:58} {'number':>9} {'of time':>8}"
         for cause, found in causes.items():
             words = CAUSES.get(cause, cause)
@@ -144,9 +148,10 @@ def _slower(found: Any) -> str:
 def _count(steps: Iterator[tuple[str, int]], row: list[int]) -> None:
     """Add the work and the words of each column to a row, after its number of tasks."""
     for letter, number in steps:
-        row[1] += number if not letter else 0
-        for at, letters in enumerate(_COLUMNS.values(), 2):
-            row[at] += letter in letters
+        if not letter:
+            row[1] += number
+        elif letter in _COLUMN_OF:
+            row[_COLUMN_OF[letter]] += 1
 
 
 def group_of(name: str) -> str:

@@ -67,7 +67,7 @@ _LOCKS_AND_GATES = {LOCK: "locks", UNLOCK: "locks", PASS: "gates", OPEN: "gates"
 _MOST = (1 << 31) - 1
 _SECTIONS = ("recorded", "global", "messages", "barriers", "items", "tasks")
 _KEY = re.compile(r'\s*"([^"]+)"\s*:')
-_WORD = re.compile(r"([w>+jst@dmrlubypqgo]?)([0-9]*)")
+_DIGITS = "0123456789"
 
 
 @dataclass(frozen=True)
@@ -132,14 +132,16 @@ def read_words(words: str, where: str) -> Iterator[tuple[str, int]]:
         UsageError: one is none.
     """
     for word in words.split():
-        found = _WORD.fullmatch(word)
-        if not found or bool(found[2]) == (found[1] in _BARE):
+        letter, digits = ("", word) if word[0] in _DIGITS else (word[0], word[1:])
+        fits = not digits if letter in _BARE else digits.isascii() and digits.isdigit()
+        if not fits or letter not in WORDS:
             raise UsageError(f"{where}: '{word[:20]}' is not a word of a replay.")
-        if len(found[2]) > _MOST_DIGITS or int(found[2] or 0) > _LONGEST_NS:
+        number = int(digits or 0) if len(digits) <= _MOST_DIGITS else _LONGEST_NS + 1
+        if number > _LONGEST_NS:
             raise UsageError(f"{where}: '{word[:20]}': a time is longer than a day.")
-        if found[1] == GRID and not int(found[2]):
+        if letter == GRID and not number:
             raise UsageError(f"{where}: '{word[:20]}': a grid of 0 ns has no next point.")
-        yield found[1], int(found[2] or 0)
+        yield letter, number
 
 
 def join_words(steps: Iterable[tuple[str, int]]) -> str:

@@ -247,6 +247,8 @@ def test_edits_keep_where_a_workload_is_from() -> None:
     scaled = scale(scale(made, 2, 1), 3, 1.5)
     assert scaled.recorded["scaled"] == "clients x6, rate x1.5"
     assert any("before it was scaled" in line for line in describe(scaled))
+    assert scaled.recorded["waits"]["task"] == {"count": 12, "share_of_time": 1.0}
+    assert not any("before it was scaled" in line for line in describe(scale(made, 2, 1)))
     short = trim(trim(made, 2e-6, ()), 1e-6, ("a",))
     assert short.recorded == {
         **{"source": "x", "seconds": 1e-6, "kernel": "6.12", "notes": about["notes"]},
