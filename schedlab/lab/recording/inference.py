@@ -66,6 +66,8 @@ from schedlab.lab.recording.workload import (
     join_words,
 )
 
+_NORMAL, _NO_CLAMP = 120, (0, 1024)
+"""The priority and the clamps of a task for which none are set."""
 _MOST_NAMES = 12
 """In a note."""
 _FEWEST_OF_GRID = 8
@@ -110,6 +112,8 @@ class Inference:
         self.start = int(own.min(initial=int(events.ns[-1])))
         """When the first chosen task runs: times of the workload count from then."""
         self.process = self._processes()
+        self.heirs = self._heirs()
+        """Tasks that would have what is set for others of their process, which begin it."""
         self.handed_over = 0
         """Locks that stay hand-overs, as tasks could wait for ever otherwise."""
         self.late = 0
@@ -334,6 +338,17 @@ class Inference:
             return [0] * len(every)
         return [numbers.get(each, 0) for each in every]
 
+    def _heirs(self) -> set[int]:
+        """Return the tasks of processes with tasks for which something else than usual is set."""
+        unusual = set()
+        for number, priority, own in zip(
+            self.process, self.work.priorities, self.work.settings, strict=True
+        ):
+            clamped = own and own.uclamp not in (None, _NO_CLAMP)
+            if number and (clamped or priority not in (-1, _NORMAL)):
+                unusual.add(number)
+        return {task for task, number in enumerate(self.process) if number in unusual}
+
     def _forked(self, births: Mapping[int, tuple[int, int]]) -> set[int]:
         """Return the tasks that begin a process of their own, as a replay starts them."""
         found: set[int] = set()
@@ -357,13 +372,13 @@ class Inference:
             settings["process"] = self.process[task]
         if 0 <= priority < 100:
             settings |= {"policy": "SCHED_FIFO", "priority": max(99 - priority, 1)}
-        elif priority not in (-1, 120):
-            settings["priority"] = priority - 120
+        elif priority != -1 and (priority != _NORMAL or task in self.heirs):
+            settings["priority"] = priority - _NORMAL
         setup, own = self.events.setup, self.work.settings[task]
         if setup and own:
             if own.cpus != setup.cpus:
                 settings["cpus"] = list(parse_cpulist(own.cpus))
-            if own.uclamp and own.uclamp != (0, 1024):
+            if own.uclamp and (own.uclamp != _NO_CLAMP or task in self.heirs):
                 settings |= {"util_min": own.uclamp[0], "util_max": own.uclamp[1]}
         if task in births:
             place, by = births[task]

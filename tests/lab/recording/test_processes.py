@@ -1,5 +1,7 @@
 """Processes and threads of a trace, and waits for the end of a process."""
 
+from dataclasses import replace
+
 import pytest
 
 from schedlab.base.errors import UsageError
@@ -7,6 +9,7 @@ from schedlab.lab.recording.choice import Choice
 from schedlab.lab.recording.editing import merge
 from schedlab.lab.recording.ideal import IdealRun
 from schedlab.lab.recording.inference import infer
+from schedlab.lab.recording.setup import Setup, TaskSetup
 from schedlab.lab.recording.trimming import trim
 from schedlab.lab.recording.workload import RecordedTask, RecordedWorkload, read_workload
 from tests.helpers.traces import Line, fork, read, switch, waking
@@ -92,3 +95,30 @@ def test_a_process_has_a_number(tmp_path) -> None:  # type: ignore[no-untyped-de
     file.write_text(file.read_text().replace('"process":2', '"process":0', 1))
     with pytest.raises(UsageError, match=r"b-2.process: a number from 1 is expected"):
         read_workload(file)
+
+
+def test_who_is_in_one_process_with_a_task_of_another_priority_has_its_own() -> None:
+    """Else it would have that of the task which begins their process."""
+    real = ("real", 10)
+    lines = [
+        *started(100, real, B, THREAD),
+        *started(200, real, C, PROCESS),
+        switch(500, 0, real, "R", B),
+        switch(1_000, 0, B, "R", C),
+        switch(2_000, 0, C, "S", real),
+        switch(3_000, 0, real, "S", IDLE),
+    ]
+    lines = [
+        line._replace(
+            text=line.text.replace("pid=10 prev_prio=120", "pid=10 prev_prio=100").replace(
+                "pid=10 next_prio=120", "pid=10 next_prio=100"
+            )
+        )
+        for line in lines
+    ]
+    tasks = {10: TaskSetup(10, "0"), 11: TaskSetup(10, "0"), 12: TaskSetup(12, "0")}
+    setup = Setup("6.12", "0", tasks)
+    events = replace(read(lines), setup=setup)
+    made = {task.name: task.settings for task in infer(events, Choice(), "x").tasks}
+    assert made["real"]["priority"] == -20
+    assert made["b"]["priority"] == 0 and "priority" not in made["c"]
