@@ -22,7 +22,7 @@ READER = "trace-cmd"
 FAILED = 213
 """The status of what records, if that failed."""
 _RECORD = r"""
-tracefs=$1 own=$2 data=$3 kib=$4 events=$5
+tracefs=$1 own=$2 data=$3 kib=$4 events=$5 here=$(pwd)
 shift 5
 copy=/usr/bin/dd
 [ -x $copy ] || copy=dd
@@ -60,7 +60,7 @@ while [ -e "$data/recording" ]; do
 done &
 reader=$!
 echo "schedlab: recorder $$" >&2
-(echo 1 >tracing_on && exec "$@")
+(echo 1 >tracing_on && cd "$here" && unset OLDPWD && exec "$@")
 status=$?
 echo 0 >tracing_on
 rm "$data/recording"

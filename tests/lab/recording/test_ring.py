@@ -66,6 +66,19 @@ def test_what_others_trace_is_left_alone(tmp_path: Path) -> None:
 
 
 @writable
+def test_the_command_runs_where_the_lab_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "with a blank").mkdir()
+    monkeypatch.chdir(tmp_path / "with a blank")
+    asked = Request(1, ("sh", "-c", "pwd; env; touch here"), recorder="ftrace")
+    said = recorded(asked, tmp_path)[0].printed.splitlines()
+    assert said[0] == str(tmp_path / "with a blank")
+    assert (tmp_path / "with a blank/here").exists()
+    assert not [line for line in said if "tracing" in line]
+
+
+@writable
 def test_ftrace_is_taken_where_it_can_and_perf_where_it_is_named(tmp_path: Path) -> None:
     assert recorded(Request(0.1), tmp_path)[0].by == "ftrace"
     if shutil.which("perf"):
