@@ -170,7 +170,8 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
         printed = launch.stdout.read_text(errors="replace").strip()
         try:
             if (instance and end.status == ring.FAILED) or not recorder.wrote(own):
-                raise IncompleteRun(f"{recorder.name} could not record: {_last(said)}")
+                hint = "\n  `--recorder perf` does without its buffers." if instance else ""
+                raise IncompleteRun(f"{recorder.name} could not record: {_last(said)}{hint}")
             setup = _setup(system, asked, before, said)
             text = recorder.text(own)
             lines, lost = _written(setup, text, (partial, output), asked.anonymous)

@@ -162,6 +162,17 @@ def test_a_disk_that_is_full_is_named(tmp_path: Path) -> None:
 
 
 @writable
+def test_an_instance_that_cannot_be_made_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ring, "_RECORD", ring._RECORD.replace("mkdir", "mkdir --no-such"))
+    with pytest.raises(IncompleteRun, match="ftrace could not record: ") as told:
+        recorded(Request(1, SENDS, recorder="ftrace"), tmp_path)
+    assert "--recorder perf" in str(told.value)
+    assert left_behind(LocalSystem()) is None
+
+
+@writable
 def test_a_command_that_fails_or_leaves_something_is_told(tmp_path: Path) -> None:
     script = "setsid sleep 77 >/dev/null 2>&1 & sleep 0.3; exit 3"
     made, _ = recorded(Request(1, ("sh", "-c", script), recorder="ftrace"), tmp_path)
