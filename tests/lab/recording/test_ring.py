@@ -46,12 +46,13 @@ def recorded(asked: Request, folder: Path) -> tuple[Recorded, Path]:
 
 
 def tracing_state() -> dict[str, str]:
-    """Return what a user may have set for tracing, and the instances there are."""
+    """Return what a user may have set for tracing, and the instances beside those of labs."""
     assert TRACING
     files = ("tracing_on", "trace_clock", "set_event", "buffer_size_kb", "current_tracer")
     state = {name: (TRACING / name).read_text() for name in files}
-    ours = (each.name for each in (TRACING / "instances").iterdir())
-    return {**state, "instances": " ".join(sorted(ours))}
+    there = (each.name for each in (TRACING / "instances").iterdir())
+    users = sorted(name for name in there if not name.startswith("schedlab-"))
+    return {**state, "instances": " ".join(users)}
 
 
 @writable
