@@ -66,7 +66,7 @@ def scale(workload: RecordedWorkload, clients: int, rate: float) -> RecordedWork
 def timed(workload: RecordedWorkload) -> bool:
     """Return whether anything comes by time, which a rate changes."""
     return any(task.delay for task in workload.tasks) or any(
-        letter in _TIMED for steps in workload.all_steps() for letter, _ in steps
+        letter in _TIMED for _, steps in workload.named_steps(*_TIMED) for letter, _ in steps
     )
 
 

@@ -1,7 +1,7 @@
 """A recorded workload as it would go with a CPU for every task."""
 
 import heapq
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -29,7 +29,7 @@ from schedlab.lab.recording.workload import (
 )
 
 
-@dataclass
+@dataclass(slots=True)
 class _Going:
     """A task on a machine with a CPU for everybody."""
 
@@ -110,8 +110,8 @@ class IdealRun:
         self._sizes = workload.barriers
         self._arrived: dict[int, list[int]] = {}
         self._workload = workload
-        pools = [item.pool for item in workload.items]
-        self._pools = {pool: _Pool(pools.count(pool)) for pool in set(pools)}
+        left = Counter(item.pool for item in workload.items)
+        self._pools = {pool: _Pool(number) for pool, number in left.items()}
         self._taker: dict[int, int] = {}
         """Of each item: the task that took it."""
         self._gates: dict[int, _Gate] = {}

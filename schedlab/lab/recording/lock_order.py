@@ -25,10 +25,10 @@ def in_circles(inside: Mapping[int, Iterable[int]]) -> set[int]:
     return found
 
 
-def crossed_locks(everything: Iterable[Iterable[tuple[str, int]]]) -> set[int]:
+def crossed_locks(made: RecordedWorkload) -> set[int]:
     """Return the locks in circles, of the steps of all tasks and items."""
     inside: dict[int, set[int]] = {}
-    for steps in everything:
+    for _, steps in made.named_steps(LOCK):
         held: list[int] = []
         for letter, number in steps:
             if letter == LOCK:
@@ -43,7 +43,7 @@ def crossed_locks(everything: Iterable[Iterable[tuple[str, int]]]) -> set[int]:
 def wrong_releases(made: RecordedWorkload) -> list[str]:
     """Return where a lock is given back that is not held: tasks and items, with the word."""
     found = []
-    for where, steps in made.named_steps():
+    for where, steps in made.named_steps(LOCK, UNLOCK):
         held: set[int] = set()
         for letter, number in steps:
             if letter == LOCK:

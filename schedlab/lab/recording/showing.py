@@ -103,15 +103,13 @@ def _endless(
     if not stuck and (never := list(run.unstarted())):
         more = f" and {len(never) - 1} more tasks" if len(never) > 1 else ""
         yield f"note: {keys[never[0]]}{more}: no task starts them, so their work is not done"
-    steps = [task.steps() for task in workload.tasks]
-    steps += map(workload.item_steps, range(1, len(workload.items) + 1))
     if wrong := wrong_releases(workload):
         more = f", and {len(wrong) - 1} more tasks or items do" if len(wrong) > 1 else ""
         yield (
             f"note: {wrong[0]} gives back a lock that it does not hold then{more}: another one may"
             " take it meanwhile"
         )
-    if crossed := sorted(crossed_locks(steps)):
+    if crossed := sorted(crossed_locks(workload)):
         yield (
             f"note: locks {', '.join(map(str, crossed[:_MOST_STUCK]))} are taken while another of"
             " them is held, in different orders: tasks that come at the same time wait for each"

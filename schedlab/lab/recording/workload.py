@@ -64,6 +64,9 @@ _MOST_THREADS = 10_000
 _LONGEST_NAME = 40
 _NAME = re.compile(rf"[^/\n]{{1,{_LONGEST_NAME}}}")
 _LOCKS_AND_GATES = {LOCK: "locks", UNLOCK: "locks", PASS: "gates", OPEN: "gates"}
+_NAMED = {SEND: "message", RECEIVE: "message", BARRIER: "barrier", PUT: "item", SERVE: "pool"}
+"""What words name; others name tasks."""
+_ONCE = {START: "task {} is started", PUT: "item {} is put", OPEN: "gate {} is opened"}
 _MOST = (1 << 31) - 1
 _SECTIONS = ("recorded", "global", "messages", "barriers", "items", "tasks")
 _KEY = re.compile(r'\s*"([^"]+)"\s*:')
@@ -195,16 +198,17 @@ class RecordedWorkload:
         yield from (task.words for task in self.tasks)
         yield from (item.words for item in self.items)
 
-    def named_steps(self) -> Iterator[tuple[str, Iterator[tuple[str, int]]]]:
-        """Yield where the file has each task and item, and its steps."""
-        yield from ((f"tasks.{task.key}", task.steps()) for task in self.tasks)
-        for at in range(1, len(self.items) + 1):
-            yield f"items.{at}", self.item_steps(at)
+    def named_steps(self, *letters: str) -> Iterator[tuple[str, Iterator[tuple[str, int]]]]:
+        """Yield where the file has each task and item, and its steps.
 
-    def all_steps(self) -> Iterator[Iterator[tuple[str, int]]]:
-        """Yield the steps of each task, and of each item."""
-        yield from (task.steps() for task in self.tasks)
-        yield from (self.item_steps(at) for at in range(1, len(self.items) + 1))
+        With letters, only of those that have one of these words: reading words takes long.
+        """
+        for task in self.tasks:
+            if not letters or any(letter in task.words for letter in letters):
+                yield f"tasks.{task.key}", task.steps()
+        for at, item in enumerate(self.items, 1):
+            if not letters or any(letter in item.words for letter in letters):
+                yield f"items.{at}", self.item_steps(at)
 
     def edited(self, edit: Callable[[str, int], tuple[str, int]]) -> "RecordedWorkload":
         """Return it with each step of tasks and items as the edit returns it."""
@@ -220,12 +224,15 @@ class RecordedWorkload:
 
     def work(self) -> int:
         """Return the work of all tasks and items, ns."""
-        return sum(ns for steps in self.all_steps() for letter, ns in steps if not letter)
+        return sum(ns for _, steps in self.named_steps() for letter, ns in steps if not letter)
 
     def highest(self, *letters: str) -> int:
         """Return the highest number that these words have."""
         numbers = (
-            number for steps in self.all_steps() for letter, number in steps if letter in letters
+            number
+            for _, steps in self.named_steps(*letters)
+            for letter, number in steps
+            if letter in letters
         )
         return max(numbers, default=0)
 
@@ -316,9 +323,8 @@ def _workload(document: Any) -> RecordedWorkload:
         lambda v: Item(_whole(v["pool"], 1, _MOST_POOLS), str(v["replay"])),
     )
     made = RecordedWorkload(tasks, about, messages, barriers, items)
-    _check_numbers(made)
-    _check_once(made)
     _check_runs(made)
+    _check_words(made)
     return made
 
 
@@ -365,29 +371,13 @@ def _is_number(value: Any) -> bool:
     return type(value) in (int, float) and abs(value) <= _MOST
 
 
-def _check_once(made: RecordedWorkload) -> None:
-    """Refuse what comes twice: a task's number, its start, an item's put, a gate's opening."""
+def _check_runs(made: RecordedWorkload) -> None:
+    """Refuse what no run would take (workloads/rt-app-file.c, rt-app-replay-file.c)."""
     numbers: set[int] = set()
     for task in made.tasks:
         if task.id in numbers:
             raise UsageError(f"tasks.{task.key}: another task has the same number.")
         numbers.add(task.id)
-    begun = {task.id for task in made.tasks if task.settings.get("instance", 1)}
-    put: set[int] = set()
-    opened: set[int] = set()
-    words = {START: "task {} is started", PUT: "item {} is put", OPEN: "gate {} is opened"}
-    for steps in made.all_steps():
-        for letter, number in steps:
-            once = {START: begun, PUT: put, OPEN: opened}.get(letter)
-            if once is not None and number in once:
-                raise UsageError(f"{words[letter].format(number)} more than once.")
-            if once is not None:
-                once.add(number)
-
-
-def _check_runs(made: RecordedWorkload) -> None:
-    """Refuse what no run would take (workloads/rt-app-file.c, rt-app-replay-file.c)."""
-    for task in made.tasks:
         if not _NAME.fullmatch(task.key):
             raise UsageError(
                 f"tasks.{task.key}: a task's name has 1 to {_LONGEST_NAME} characters and no /."
@@ -398,15 +388,6 @@ def _check_runs(made: RecordedWorkload) -> None:
     if begin > _MOST_THREADS:
         raise UsageError(f"tasks: {begin} are more than {_MOST_THREADS}, the most that run.")
     _check_channels(made)
-    for where, steps in made.named_steps():
-        for letter, number in steps:
-            what = _LOCKS_AND_GATES.get(letter)
-            if what and not 1 <= number <= _MOST_LOCKS:
-                raise UsageError(
-                    f"{where}: '{letter}{number}': {what} have numbers from 1 to {_MOST_LOCKS}."
-                )
-            if where.startswith("items.") and letter in (WAIT, SERVE):
-                raise UsageError(f"{where}: an item belongs to no task, so it has no w and no q.")
 
 
 def _check_channels(made: RecordedWorkload) -> None:
@@ -418,26 +399,44 @@ def _check_channels(made: RecordedWorkload) -> None:
             )
 
 
-def _check_numbers(made: RecordedWorkload) -> None:
-    """Refuse words that name what the file does not have."""
+def _check_words(made: RecordedWorkload) -> None:
+    """Refuse what is not a word, what the file does not have, and what comes twice.
+
+    All in one pass, as reading words takes long.
+    """
     messages = range(1, len(made.messages) + 1)
+    tasks = {task.id for task in made.tasks}
     known: dict[str, Container[int]] = {SEND: messages, RECEIVE: messages}
     known[BARRIER] = range(1, len(made.barriers) + 1)
     known[PUT] = range(1, len(made.items) + 1)
     known[SERVE] = {item.pool for item in made.items}
-    named = {SEND: "message", RECEIVE: "message", BARRIER: "barrier", PUT: "item", SERVE: "pool"}
-    tasks = {task.id for task in made.tasks}
     known |= dict.fromkeys((WAKE, START, JOIN), tasks)
-    named |= dict.fromkeys((WAKE, START, JOIN), "task")
+    known |= dict.fromkeys(_LOCKS_AND_GATES, range(1, _MOST_LOCKS + 1))
+    once: dict[str, set[int]] = {PUT: set(), OPEN: set()}
+    once[START] = {task.id for task in made.tasks if task.settings.get("instance", 1)}
     for where, steps in made.named_steps():
+        of_item = where.startswith("items.")
         for letter, number in steps:
             if letter in known and number not in known[letter]:
-                word = f"{letter}{number}"
-                raise UsageError(
-                    f"{where}: the word '{word}' names a {named[letter]} that the file does not"
-                    f" have.\n  Take the word out, or `schedlab workload trim --tasks` the file it"
-                    " is from, which leaves no such words."
-                )
+                raise UsageError(f"{where}: {_unknown(letter, number)}")
+            if letter in once:
+                if number in once[letter]:
+                    raise UsageError(f"{_ONCE[letter].format(number)} more than once.")
+                once[letter].add(number)
+            if of_item and letter in (WAIT, SERVE):
+                raise UsageError(f"{where}: an item belongs to no task, so it has no w and no q.")
+
+
+def _unknown(letter: str, number: int) -> str:
+    """Return what is wrong with a word that names what the file does not have."""
+    what = _LOCKS_AND_GATES.get(letter)
+    if what:
+        return f"'{letter}{number}': {what} have numbers from 1 to {_MOST_LOCKS}."
+    return (
+        f"the word '{letter}{number}' names a {_NAMED.get(letter, 'task')} that the file does not"
+        " have.\n  Take the word out, or `schedlab workload trim --tasks` the file it is from,"
+        " which leaves no such words."
+    )
 
 
 def _numbered(document: Any, name: str, expected: str, read: Callable[[Any], _T]) -> list[_T]:
@@ -476,7 +475,4 @@ def _task(key: str, value: Any) -> RecordedTask:
     except ValueError:
         raise UsageError(f"tasks.{key}.process: a number from 1 is expected.") from None
     settings = {k: v for k, v in value.items() if k not in ("loop", "replay")}
-    task = RecordedTask(int(number), name, value["replay"], settings)
-    for _ in task.steps():
-        pass
-    return task
+    return RecordedTask(int(number), name, value["replay"], settings)

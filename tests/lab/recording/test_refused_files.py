@@ -1,11 +1,13 @@
 """What no run would take of a workload file is refused when it is read, and told by `show`."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from schedlab.base.errors import UsageError
+from schedlab.lab.recording import workload
 from schedlab.lab.recording.showing import describe
 from schedlab.lab.recording.workload import read_workload
 from tests.helpers.command_line import Cli
@@ -52,6 +54,26 @@ def test_what_no_run_takes_is_refused(cli: Cli, tmp_path: Path, message: str) ->
     file = written(tmp_path, tasks, **shared)
     status, _, err = cli("workload", "show", file)
     assert (status, message in err, str(file) in err) == (2, True, True), err
+
+
+def test_words_are_read_once_for_all_checks_and_twice_for_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reading words is most of what a large file costs."""
+    read: list[str] = []
+
+    def counted(words: str, where: str) -> Iterator[tuple[str, int]]:
+        read.append(where)
+        return read_words(words, where)
+
+    read_words = workload.read_words
+    monkeypatch.setattr(workload, "read_words", counted)
+    tasks = {"a-1": task("5000 p1 p2 >2"), "b-2": task("q1 w 5000")}
+    items = {str(number): {"pool": 1, "replay": "700"} for number in (1, 2)}
+    made = read_workload(written(tmp_path, tasks, items=items))
+    assert len(read) == 4
+    list(describe(made))
+    assert len(read) == 3 * 4
 
 
 def test_the_same_is_refused_natively(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_requests_to_a_server_are_items_that_its_clients_put() -> None:
         assert all("w" in words[client][at + 1 : at + 3] for at in asks)
         answers = {made.items[int(words[client][at][1:]) - 1].words for at in asks}
         assert {answer.split()[1] for answer in answers} == {f">{number}"}
-    assert sum(ns for steps in made.all_steps() for letter, ns in steps if not letter) > 0
+    assert sum(ns for _, steps in made.named_steps() for letter, ns in steps if not letter) > 0
     waits = made.recorded["waits"]
     assert waits[ITEM]["count"] == ROUNDS and waits[TASK]["count"] == 2 * ROUNDS
     assert not list(IdealRun(made).stuck())
