@@ -54,6 +54,11 @@ def ungrouped(scenario: Table) -> Table:
     return {**scenario, "knobs": {**scenario["knobs"], **NO_GROUP}}
 
 
+def queued_at_once(machine: Table) -> Table:
+    """Have a woken task on its queue in the instant its CPU is chosen: the waker pays for all."""
+    return {**machine, "cost": {**machine["cost"], "wakeup_queue": "0ns"}}
+
+
 NO_GROUP = {"/proc/sys/kernel/sched_autogroup_enabled": "0"}
 
 
@@ -82,6 +87,8 @@ PARTS = (
         "contended atomics and locks cost nothing",
         scenario=with_(ablate=["hot_lines", "locks"]),
     ),
+    Part("refill", "caches keep what a task had there", scenario=with_(ablate=["refill"])),
+    Part("wakeup", "a woken task is queued at once", machine=queued_at_once),
     Part("fabric", "lines' traffic does not queue", machine=without("fabric")),
     Part("session", "tasks in the root group", scenario=ungrouped, machine=without("session")),
     Part("boost", "cores at one frequency", machine=without("boost")),
