@@ -25,6 +25,8 @@ REPLAY_TIME = "time"
 """The metric of a replay that a task which waits for the clock can set alone."""
 EDITS = ("trimmed", "scaled")
 """Keys of a file's `recorded` that say how the workload was changed."""
+GIVEN_TIME = "given_time"
+"""Key of a file's `recorded`: names of tasks that did as much as they came to in a given time."""
 SMALL = 0.1
 """Effects below it are not to be judged by replays; docs/studies/replay.md has what they showed."""
 NOT_MEASURED = "how far replays of this kind are off has not been measured"
@@ -58,6 +60,8 @@ class Recording:
     """The file's own, on what its trace lacked, and how it was changed since."""
     probe: bool | None = None
     """Whether it was imported with --probe; None: the file does not say."""
+    given_time: tuple[str, ...] = ()
+    """Names of tasks that worked for a given time and did unequal amounts."""
 
     def lacks(self) -> str:
         """Return sentences on what the recording lacks, and how it was changed; or nothing."""
@@ -73,6 +77,11 @@ class Recording:
 
     def about_time(self, seconds: float | None) -> str:
         """Return why a replay's `time` says little; empty: it may say something."""
+        if self.given_time:
+            return (
+                f"tasks {listing(self.given_time)} worked for a given time when they were recorded,"
+                " and did unequal amounts, which the replay repeats: judge by work_rate"
+            )
         if not seconds or self.asleep < _MOSTLY * seconds:
             return ""
         return (
@@ -87,6 +96,12 @@ def notes_of(recorded: Mapping[str, Any]) -> tuple[str, ...]:
     notes = [str(note) for note in given] if isinstance(given, list) else []
     notes += [f"Since then {key}: {recorded[key]}." for key in EDITS if recorded.get(key)]
     return tuple(" ".join(note.split())[:_LONGEST_NOTE] for note in notes)
+
+
+def given_time_of(recorded: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return which tasks worked for a given time, as far as a file says it."""
+    names = recorded.get(GIVEN_TIME)
+    return tuple(map(str, names)) if isinstance(names, list) else ()
 
 
 def longest_sleep(tasks: Iterable[tuple[str, str]]) -> tuple[float, str]:

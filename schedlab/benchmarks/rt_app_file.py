@@ -14,7 +14,13 @@ from typing import Any
 from schedlab.base.errors import UsageError, nearest
 from schedlab.benchmarks.enclosure import Enclosure
 from schedlab.benchmarks.recorded_file import read_workload_text
-from schedlab.benchmarks.replay import Recording, kind_of_replay, longest_sleep, notes_of
+from schedlab.benchmarks.replay import (
+    Recording,
+    given_time_of,
+    kind_of_replay,
+    longest_sleep,
+    notes_of,
+)
 
 _TOKEN = re.compile(
     r'(?P<string>"(?:\\.|[^"\\\n])*")|(?P<none>//[^\n]*|/\*.*?\*/|\s+)|(?P<sign>.)', re.DOTALL
@@ -118,9 +124,8 @@ class RtAppFile:
         about = self._root.get("recorded")
         about = dict(about) if _is(about) else {}
         probe = about.get("probe")
-        return Recording(
-            *(asleep, sleeper, notes_of(about)), probe if isinstance(probe, bool) else None
-        )
+        probe = probe if isinstance(probe, bool) else None
+        return Recording(asleep, sleeper, notes_of(about), probe, given_time_of(about))
 
     def request_classes(self) -> tuple[bool, list[str]]:
         """Return whether a replay has enough requests, and the names of the tasks that begin them.

@@ -138,6 +138,18 @@ def test_a_verdict_on_the_time_of_sleeps_says_so(asleep: float, said: bool, tmp_
     assert ("redis-7 waits for the clock for 9.5 s of it" in remarks) == said
 
 
+def test_a_verdict_on_the_time_of_work_for_a_given_time_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "x.slw"
+    RecordedWorkload([RecordedTask(1, "a", "100")], {"given_time": ["sysbench"]}).write(file)
+    case = find_benchmark("RtApp", "").case(find_machine("smp4"), {"file": str(file)}, "x", "")
+    recording = describe(case, "").recording
+    store = make_store(tmp_path / "r", [Bench("server", "x", replays=WORK, recording=recording)])
+    report = Report(store, analyse(store))
+    remarks = " ".join(report.remarks(report.others[0]))
+    assert "tasks sysbench worked for a given time when they were recorded" in remarks
+    assert "judge by work_rate" in remarks
+
+
 def test_a_report_says_what_a_recording_lacks(tmp_path: Path) -> None:
     file = tmp_path / "x.slw"
     about = {"notes": ["1,234 events\nwere lost."], "scaled": "clients x2, rate x1", "probe": False}

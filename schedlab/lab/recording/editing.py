@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from schedlab.base.errors import UsageError
-from schedlab.benchmarks.replay import EDITS
+from schedlab.benchmarks.replay import EDITS, GIVEN_TIME, given_time_of
 from schedlab.lab.recording.workload import (
     ARRIVAL,
     BARRIER,
@@ -137,11 +137,13 @@ def merge(workloads: Sequence[RecordedWorkload]) -> RecordedWorkload:
     sources = [_source(workload.recorded) for workload in workloads]
     seconds = max((float(w.recorded.get("seconds", 0)) for w in workloads), default=0.0)
     notes = [str(note) for w in workloads for note in w.recorded.get("notes", [])]
+    given = list(dict.fromkeys(name for w in workloads for name in given_time_of(w.recorded)))
     recorded = {
         "source": " + ".join(sources),
         "seconds": seconds,
         **_said_by_all([workload.recorded for workload in workloads]),
         **_waits([workload.recorded for workload in workloads]),
+        **({GIVEN_TIME: given} if given else {}),
         "notes": list(dict.fromkeys(notes)),
     }
     return replace(_side_by_side(workloads), recorded=recorded)

@@ -15,6 +15,7 @@ import numpy as np
 
 from schedlab.base.cpulist import parse_cpulist
 from schedlab.base.words import plural
+from schedlab.benchmarks.replay import GIVEN_TIME
 from schedlab.lab.recording import closure
 from schedlab.lab.recording.causes import (
     ANSWER,
@@ -39,6 +40,7 @@ from schedlab.lab.recording.events import (
 )
 from schedlab.lab.recording.families import processes_of, unseen_changes
 from schedlab.lab.recording.gates import ONE_CALL
+from schedlab.lab.recording.given_time import GivenTime, about_given_time, for_a_given_time
 from schedlab.lab.recording.lacking import lacking
 from schedlab.lab.recording.objects import Left, Shared, Steps, steps_of
 from schedlab.lab.recording.pace import Reals, Speeds
@@ -127,6 +129,7 @@ class Inference:
         setup = self.events.setup
         seconds = float(self.events.ns[-1] - self.events.ns[0]) / 1e9
         counted = self.work.counted()
+        given = for_a_given_time(self.work, waits)
         tasks, items = self._tasks(steps, births, shared)
         words = [*(task.words for task in tasks), *(item.words for item in items)]
         recorded = {
@@ -141,7 +144,8 @@ class Inference:
             "waits": self._causes(waits),
             "objects": shared.numbers(),
             **({"counted": counted} if counted else {}),
-            "notes": self._notes(waits, shared, words),
+            **({GIVEN_TIME: [group.name for group in given]} if given else {}),
+            "notes": self._notes(waits, shared, words, given),
         }
         return RecordedWorkload(tasks, recorded, shared.messages, shared.sizes, items)
 
@@ -421,7 +425,9 @@ class Inference:
         private = np.any((self.events.two[calls] & FUTEX_IS_PRIVATE) != 0)
         return not self.events.setup and bool(private)
 
-    def _notes(self, waits: Waits, shared: Shared, words: Sequence[str]) -> list[str]:
+    def _notes(
+        self, waits: Waits, shared: Shared, words: Sequence[str], given: Sequence[GivenTime]
+    ) -> list[str]:
         notes = list(self.events.notes)
         if shared.unmatched:
             notes.append(
@@ -485,6 +491,7 @@ class Inference:
                 f"Left out by their names alone, as the system's own (numbers are stars):"
                 f" {', '.join(self.left[:_MOST_NAMES])}{more}. `--tasks` takes tasks by name."
             )
+        notes += [about_given_time(given)] if given else []
         notes += lacking(self.events, self.pieces.lost, self.work.inside.known)
         if -1 in self.work.priorities:
             notes.append("Deadline tasks are replayed as normal ones: a trace lacks their budget.")
