@@ -261,8 +261,23 @@ def _judge_pairs(
         outcome = _with_states(Outcome(case, metric, pair[1].name, verdict), of, pair)
         if plan.simulated:
             outcome = _with_equal_runs(table, pair, outcome, plan.aa)
-        judged.append(outcome)
+        judged.append(_too_small(outcome) if case.replays else outcome)
     return judged
+
+
+def _too_small(outcome: Outcome) -> Outcome:
+    """Take back the claim that a replay is better or worse by less than replays tell.
+
+    More blocks would not settle it: what a replay is off by stays the same in all of them.
+    """
+    verdict = outcome.verdict
+    known = verdict.interval_adjusted or verdict.interval
+    if verdict.word not in ("better", "worse") or known is None:
+        return outcome
+    if max(-known.low, known.high) >= SMALL:
+        return outcome
+    undecided = replace(verdict, word="can't tell", settled=False, futile=True, blocks_needed=None)
+    return replace(outcome, verdict=undecided)
 
 
 def _with_states(outcome: Outcome, of: Comparison, pair: tuple[Variant, Variant]) -> Outcome:

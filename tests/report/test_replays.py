@@ -173,6 +173,20 @@ def test_small_effects_of_replays_are_doubted(effect: float, said: bool, tmp_pat
     assert ("replays do not tell effects below 10 %" in remarks) == said
 
 
+@pytest.mark.parametrize("kind", [WORK, ""])
+@pytest.mark.parametrize(("effect", "word"), [(0.97, "better"), (1.03, "worse"), (1.2, "worse")])
+def test_no_replay_is_better_or_worse_by_less_than_replays_tell(
+    kind: str, effect: float, word: str, tmp_path: Path
+) -> None:
+    """The interval is within 10 %: more blocks would not change that."""
+    bench = Bench("s", "x", replays=kind, noise=0.001, effects={"NB-OFF": effect})
+    store = make_store(tmp_path / "r", [bench])
+    verdict = analyse(store).outcomes[0].verdict
+    small = bool(kind) and effect < 1.1
+    assert verdict.word == ("can't tell" if small else word)
+    assert (verdict.settled, verdict.futile) == (not small, small)
+
+
 def test_the_longest_sleep_is_a_tasks_own(tmp_path: Path) -> None:
     file = tmp_path / "x.slw"
     tasks = [RecordedTask(1, "a", "100 s2000000000 100 @1000 d1"), RecordedTask(2, "b", "@3000")]
