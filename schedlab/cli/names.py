@@ -65,10 +65,11 @@ class NewFile(click.Path):
             self.fail("'-' is not the name of a file.", param, ctx)
         if not path.absolute().parent.is_dir():
             self.fail(f"there is no folder '{path.parent}'.", param, ctx)
-        if path.is_symlink() and path.is_file() and path.absolute().parts[1] not in ("dev", "proc"):
+        of_system = path.absolute().parts[1] in ("dev", "proc")
+        if path.is_symlink() and (path.is_file() or not path.exists()) and not of_system:
             self.fail(
-                f"'{path}' is a symbolic link to '{path.resolve()}', which would be overwritten;"
-                " name that file itself.",
+                f"'{path}' is a symbolic link to '{os.path.realpath(path)}', which would be"
+                " overwritten; name that file itself.",
                 param,
                 ctx,
             )

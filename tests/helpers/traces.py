@@ -68,6 +68,15 @@ def perf_script(line: Line) -> str:
     )
 
 
+def ring(line: Line) -> str:
+    """As ftrace's recorder writes it: without the running task's name, the text in a column."""
+    seconds, ns = divmod(line.ns, 10**9)
+    return (
+        f"{'<...>':>16} {line.pid:5} [{line.cpu:03}] d.{line.context}1. {seconds}.{ns:09}:"
+        f" sched:{line.event + ':':21} {line.text}"
+    )
+
+
 def trace_cmd(line: Line) -> str:
     seconds, ns = divmod(line.ns, 10**9)
     return (

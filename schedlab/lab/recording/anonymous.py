@@ -10,7 +10,7 @@ from schedlab.lab.recording.unbroken import LOST
 
 _EVENT = re.compile(
     rb"^([^\n]{16,}?)( +-?\d{1,9} +\[\d{3,6}\] +(?:[^\s\d]\S{3,8} )?\d+\.\d{9}: +)"
-    rb"(?:(\w+:)(\w+)(: ?)|(?=PERF_|\d+ +[\w/:-]+: *$))(.*)$"
+    rb"(?:(\w+:)(\w+)(: *)|(?=PERF_|\d+ +[\w/:-]+: *$))(.*)$"
 )
 """The name of the task that runs, number to time, the event's system and name, and its text."""
 _TASK = re.compile(
@@ -52,15 +52,17 @@ def without_data(piece: bytes) -> bytes:
     return _CALL.sub(lambda line: _DATA.sub(b"", line[0]), piece)
 
 
-def anonymous(key: bytes) -> Callable[[bytes], bytes]:
+def anonymous(key: bytes, seen: Counter[bool] | None = None) -> Callable[[bytes], bytes]:
     """Return what replaces the names in whole lines of `perf script`.
 
     Of the kernel's own tasks, and of those that are called as they are, the beginning stays: it
     tells what they are. Names that differ by numbers alone, as those of a pool's tasks, become one
     word with numbers in the order in which they come. Without the key, which nobody keeps, a name
     cannot even be guessed and compared. Lines and texts that are not as expected are left out: they
-    may hold a name somewhere else.
+    may hold a name somewhere else. `seen` counts the events that have names: True those whose text
+    is as expected, False those whose text is left out.
     """
+    counts = Counter[bool]() if seen is None else seen
     known: dict[bytes, bytes] = {}
     numbered: Counter[bytes] = Counter()
 
@@ -85,6 +87,7 @@ def anonymous(key: bytes) -> Callable[[bytes], bytes]:
         if pattern is None:
             return b"" if _NAMES.search(text) else _ADDRESSES.sub(b"", text)
         found = pattern.match(text)
+        counts[bool(found)] += 1
         if not found:
             return b""
         parts = found.groups()

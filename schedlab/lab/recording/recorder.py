@@ -9,6 +9,7 @@ import json
 import re
 import secrets
 import uuid
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -152,7 +153,7 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
     points = find_tracepoints(system, asked.light)
     by = _chosen(system, asked.recorder, points.tracefs)
     if asked.command and system.which(asked.command[0]) is None:
-        raise HostError(f"{asked.command[0]}: this program was not found.")
+        raise HostError(_why_not_run(system, asked.command[0]))
     cgroup = _cgroup_folder(system, asked.cgroup) if asked.cgroup else ""
     restored = restore_journal(system)
     partial = output.with_name(f".{output.name}.partial")
@@ -170,7 +171,8 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
         printed = launch.stdout.read_text(errors="replace").strip()
         try:
             if (instance and end.status == ring.FAILED) or not recorder.wrote(own):
-                hint = "\n  `--recorder perf` does without its buffers." if instance else ""
+                other = instance and not _is_full(system, own)
+                hint = "\n  `--recorder perf` does without its buffers." if other else ""
                 raise IncompleteRun(f"{recorder.name} could not record: {_last(said)}{hint}")
             setup = _setup(system, asked, before, said)
             text = recorder.text(own)
@@ -185,6 +187,17 @@ def record(system: System, asked: Request, folder: Path, output: Path) -> Record
                 ) from error
             raise
     return Recorded(lines, lost, end, printed, restored, by, counted)
+
+
+def _why_not_run(system: System, program: str) -> str:
+    """Return what is wrong with a program that cannot be run."""
+    there = 'case $1 in */*) [ -e "$1" ] && echo there ;; esac'
+    if system.capture(("sh", "-c", there, "sh", program)).stdout.strip():
+        return (
+            f"{program}: this is not a program that can be run.\n"
+            "  Give a program, or a script that is executable (chmod +x)."
+        )
+    return f"{program}: this program was not found."
 
 
 def _recorder(points: Tracepoints, instance: str, kib: int, counters: Sequence[str]) -> Recorder:
@@ -262,9 +275,14 @@ def _is_full(system: System, own: Path) -> bool:
 def _written(
     setup: Setup, text: Iterator[bytes], files: tuple[Path, Path], nameless: bool
 ) -> tuple[int, int]:
-    """Write a recording, whole or not at all; return its lines, and the events that were lost."""
+    """Write a recording, whole or not at all; return its lines, and the events that were lost.
+
+    Raises:
+        IncompleteRun: of no event could the names be replaced.
+    """
     partial, output = files
-    hide = anonymous(secrets.token_bytes(16)) if nameless else None
+    seen = Counter[bool]()
+    hide = anonymous(secrets.token_bytes(16), seen) if nameless else None
     lines = lost = 0
     try:
         with writing(output):
@@ -275,6 +293,12 @@ def _written(
                     lines += piece.count(b"\n")
                     told = without_data(piece)
                     file.write(hide(told) if hide else told)
+            if seen[False] and not seen[True]:
+                raise IncompleteRun(
+                    f"{output}: not written: the {seen[False]:,} events that have names of tasks"
+                    " are printed in a form that is not known, so that no name could be replaced."
+                    "\n  Record without --anonymous, or by another --recorder."
+                )
             partial.replace(output)
     finally:
         with suppress(OSError):

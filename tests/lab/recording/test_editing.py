@@ -211,6 +211,12 @@ def test_an_output_overwrites_nothing_through_a_link(tmp_path: Path, cli: Cli) -
     _, _, said = cli("workload", "expand", str(file), "--output", str(link))
     assert "which would be overwritten" in said
     assert other.read_text() == "precious"
+    other.unlink()
+    for target in (other, link):  # to nothing, and to itself
+        link.unlink()
+        link.symlink_to(target)
+        _, _, said = cli("workload", "expand", str(file), "--output", str(link))
+        assert "which would be overwritten" in said and link.is_symlink()
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import socket
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,11 +34,12 @@ from schedlab.lab.recording.setup import (
     read_setup,
 )
 from schedlab.lab.recording.showing import group_of
+from schedlab.lab.recording.text import read_text
 from schedlab.lab.recording.workload import RecordedWorkload
 from schedlab.settings.journal import left_behind
 from schedlab.settings.scratch import LOADED
 from tests.helpers.held_host import this_host
-from tests.helpers.traces import Line, fork, perf_script, switch, waking
+from tests.helpers.traces import TWO_TASKS, Line, fork, perf_script, ring, switch, waking
 
 IDLE, A, B, C = ("swapper/0", 0), ("a", 10), ("web server", 11), ("kworker/0:1", 12)
 LINES = [
@@ -226,6 +228,12 @@ def test_a_command_that_is_not_there_is_not_recorded(host: LocalSystem, tmp_path
     assert not (tmp_path / "x.gz").exists()
 
 
+def test_a_file_that_is_no_program_is_called_so(host: LocalSystem, tmp_path: Path) -> None:
+    (tmp_path / "timer.c").write_text("int main(void) {}")
+    with pytest.raises(HostError, match=r"timer\.c: this is not a program that can be run"):
+        record(host, Request(1.0, (f"{tmp_path}/timer.c",)), tmp_path, tmp_path / "x.gz")
+
+
 def test_a_cgroup_that_is_not_there_is_not_recorded(host: LocalSystem, tmp_path: Path) -> None:
     with pytest.raises(HostError, match="--cgroup /nosuch: there is no such cgroup"):
         record(host, Request(1.0, cgroup="/nosuch"), tmp_path, tmp_path / "out.gz")
@@ -292,6 +300,47 @@ def test_names_are_replaced_everywhere_but_the_kernels(host: LocalSystem, tmp_pa
     hide, again = anonymous(b"1"), anonymous(b"2")
     line = perf_script(LINES[0]).encode()
     assert hide(line) == hide(line) != again(line)
+
+
+@pytest.mark.parametrize(
+    ("event", "text", "left"),
+    [
+        ("sched_wakeup_new", "comm=secret pid=3 prio=120 target_cpu=000", "pid=3 prio=120"),
+        ("sched_process_exit", "comm=my secret pid=3 prio=120 group_dead=true", "group_dead=true"),
+        ("sched_process_exec", "filename=/usr/secret pid=3 old_pid=3", "pid=3 old_pid=3"),
+        ("task_newtask", "pid=3 comm=secret clone_flags=1200000 oom_score_adj=0", "clone_flags=12"),
+        ("irq_handler_entry", "irq=36 name=secret-req.0", "irq=36 name=t"),
+        ("inet_sock_set_state", "sport=1 saddr=10.secret daddrv6=::1 newstate=X", "newstate=X"),
+        ("sys_enter_read", "fd: 0x00000003, buf: 0x7f62", "fd: 0x00000003, buf: 0x7f62"),
+        ("sys_exit_read", "0xfffffffffffffff5", "0xfffffffffffffff5"),
+    ],
+)
+def test_ftraces_column_of_texts_hides_names_and_no_more(event: str, text: str, left: str) -> None:
+    """ftrace pads behind the event, perf before it."""
+    hidden = anonymous(b"1")(ring(Line(0, 0, *A, event, text)).encode()).decode()
+    assert left in hidden and "secret" not in hidden
+    assert f"{event}: " in hidden
+
+
+def test_an_anonymous_recording_of_ftraces_has_the_same_tasks() -> None:
+    lines = [*TWO_TASKS, Line(6_000, 0, *A, "sched_process_exit", "comm=a pid=9 prio=1")]
+    text = "".join(f"{ring(line)}\n" for line in lines).encode()
+    seen = Counter[bool]()
+    named, hidden = read_text([text], "x"), read_text([anonymous(b"1", seen)(text)], "x")
+    assert seen == {True: len(lines)}
+    assert named.kind.tolist() == hidden.kind.tolist()
+    assert named.two.tolist() == hidden.two.tolist()
+    assert all(name[0] == "t" for pid, name in hidden.names.items() if pid)
+    assert not {"my app-1", "b [x]"} & set(hidden.names.values())
+
+
+def test_a_recording_without_any_event_left_is_not_written(
+    host: LocalSystem, tmp_path: Path
+) -> None:
+    (tmp_path / "text").write_text(f"{perf_script(Line(0, 0, *A, 'sched_switch', 'a to b'))}\n")
+    with pytest.raises(IncompleteRun, match="no name could be replaced"):
+        recorded(host, Request(0.01, anonymous=True), tmp_path)
+    assert not list(tmp_path.glob("*.gz")) and not list(tmp_path.glob(".*partial"))
 
 
 def test_names_of_one_pool_stay_alike_without_their_numbers() -> None:

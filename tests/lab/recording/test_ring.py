@@ -1,5 +1,6 @@
 """Recording by ftrace's ring buffers: what others trace stays, what is lost is told, no remains."""
 
+import gzip
 import shutil
 import signal
 import subprocess
@@ -156,6 +157,7 @@ def test_a_disk_that_is_full_is_named(tmp_path: Path) -> None:
         with this_host() as system, pytest.raises(IncompleteRun, match="TMPDIR") as told:
             record(system, Request(1, READS, recorder="ftrace"), disk, tmp_path / "x.gz")
         assert "ftrace's data do not fit onto the disk" in str(told.value)
+        assert "--recorder perf" not in str(told.value), "it would not fit either"
     finally:
         subprocess.run(("umount", disk), check=True)
     assert not (tmp_path / "x.gz").exists()
@@ -257,6 +259,26 @@ def test_both_recorders_show_the_same(name: str, tmp_path: Path) -> None:
     ours, theirs = words_of(ring_made), words_of(perf_made)
     for word in (ours | theirs).keys() - {"@", "s"}:
         assert ours[word] == pytest.approx(theirs[word], rel=0.1, abs=2), (word, ours, theirs)
+
+
+@writable
+def test_without_names_all_else_is_the_same(tmp_path: Path) -> None:
+    """Tasks, their waits, items and locks; and no name of a program is left anywhere."""
+    program = tmp_path / "payroll"
+    flags = ("-O2", "-D_GNU_SOURCE", "-pthread")
+    subprocess.run(("gcc", *flags, "-o", program, KNOWN), check=True)
+    _, named = recorded(Request(1, (str(program), "busy-lock"), recorder="ftrace"), tmp_path)
+    head, _, rest = gzip.decompress(named.read_bytes()).partition(b"\n")
+    assert b"payroll" in rest
+    hidden = anonymous(b"1")(rest)
+    assert b"payroll" not in hidden and b"/usr" not in hidden
+    (tmp_path / "hidden.gz").write_bytes(gzip.compress(head + b"\n" + hidden))
+    one, other = (
+        infer(read_trace(file), Choice(), "x") for file in (named, tmp_path / "hidden.gz")
+    )
+    assert [task.words for task in one.tasks] == [task.words for task in other.tasks]
+    assert [item.words for item in one.items] == [item.words for item in other.items]
+    assert one.barriers == other.barriers and words_of(one)["l"]
 
 
 def words_of(workload: RecordedWorkload) -> Counter[str]:
