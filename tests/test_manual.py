@@ -86,9 +86,10 @@ ELSEWHERE = {
     "schedlab series": "needs a series of patches; tests/lab/test_series.py",
     "schedlab record": "needs root and tracepoints; tests/lab/recording/test_recorder.py",
     "schedlab workload import server.gz": "needs that recording",
-    "schedlab workload trim results/host/Nginx.slw": "needs a recording of this host",
-    "schedlab workload scale nginx.slw": "needs the same",
-    "schedlab run nginx64.toml": "needs the same",
+    "schedlab workload import redis.gz": "needs a recording of this host",
+    "schedlab workload trim redis.slw": "needs the same",
+    "schedlab workload scale short.slw": "needs the same",
+    "schedlab run story.toml": "needs the same",
     "schedlab validate": "measures this host for minutes; tests/lab/accuracy/test_accuracy.py",
 }
 """Commands of which only the words are checked, and why."""
