@@ -1,6 +1,7 @@
 """`schedlab workload`: recordings as workloads."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,19 +96,31 @@ def show(file: Path) -> None:
 @workload.command("trim")
 @click.argument("file", type=FILE)
 @click.option(
-    "--first", type=Duration("1us"), metavar="TIME", help="Length of the beginning to keep."
+    "--first",
+    type=Duration("1us"),
+    metavar="TIME",
+    help="Length of the beginning to keep, in the run with a CPU for each task.",
 )
 @TASKS
 @OUTPUT
 def trim(file: Path, first: str | None, tasks: str | None, output: Path) -> None:
-    """Write the beginning of a workload, or some of its tasks."""
+    """Write the beginning of a workload, or some of its tasks.
+
+    A workload has no recorded times of its steps, but work and waits. So --first cuts where its run
+    would be at that time if each task had a CPU of its own, not where the recording was.
+    """
     from schedlab.lab.recording import trimming
     from schedlab.lab.recording.workload import read_workload
 
     if first is None and not tasks:
         raise UsageError("give --first TIME, --tasks PATTERN, or both.")
     patterns = tuple(tasks.split(",")) if tasks else ()
-    _write(trimming.trim(read_workload(file), seconds(first) if first else None, patterns), output)
+    whole = read_workload(file)
+    made = trimming.trim(whole, seconds(first) if first else None, patterns)
+    _write(made, output)
+    echo(f"kept: {trimming.kept(whole, made)}")
+    if first:
+        echo(f"cut: {first} into the run with a CPU for each task, not into the recorded time")
 
 
 @workload.command("scale")
@@ -151,10 +164,16 @@ def summarise(file: Path, output: Path) -> None:
     """Write a workload with times as distributions: small, and runs wherever the other does."""
     from schedlab.benchmarks.recorded_file import one_line_each, write_workload_text
     from schedlab.benchmarks.recordings.summary import summarised
+    from schedlab.lab.recording.ideal import other_length
     from schedlab.lab.recording.workload import read_workload
 
     made = read_workload(file)
     write_workload_text(output, one_line_each(summarised(made.document())))
+    if note := other_length(made, read_workload(output)):
+        notes = [*made.recorded.get("notes", []), note]
+        made = replace(made, recorded={**made.recorded, "notes": notes})
+        write_workload_text(output, one_line_each(summarised(made.document())))
+        echo(f"note: {note}")
     _wrote(made, output)
 
 

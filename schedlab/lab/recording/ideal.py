@@ -28,6 +28,9 @@ from schedlab.lab.recording.workload import (
     join_words,
 )
 
+_CLEARLY = 0.1
+"""Of a workload's time."""
+
 
 @dataclass(slots=True)
 class _Going:
@@ -357,3 +360,15 @@ class IdealRun:
         if other.waits:
             other.waits = False
             heapq.heappush(self._ready, (time, number))
+
+
+def other_length(recorded: RecordedWorkload, drawn: RecordedWorkload) -> str:
+    """Return a note if drawn times make a workload clearly longer or shorter; else nothing."""
+    before, after = (IdealRun(each).ns for each in (recorded, drawn))
+    if abs(after - before) <= _CLEARLY * before:
+        return ""
+    return (
+        f"Summarised, with a CPU for each task it takes {after / 1e9:.3g} s, as recorded"
+        f" {before / 1e9:.3g} s: each time is drawn from its distribution, so that the long pieces"
+        " are in other places. Do not compare its time with that of the recording."
+    )

@@ -6,6 +6,7 @@ from fnmatch import fnmatch
 from typing import Any
 
 from schedlab.base.errors import UsageError
+from schedlab.base.words import listing, plural
 from schedlab.lab.recording.ideal import IdealRun
 from schedlab.lab.recording.workload import (
     ARRIVAL,
@@ -106,6 +107,16 @@ def trim(
         raise UsageError(f"no task is left. The recording has: {shown}")
     recorded = _provenance(workload.recorded, seconds, patterns)
     return replace(made, tasks=tasks, recorded=recorded, barriers=_sizes(made))
+
+
+def kept(whole: RecordedWorkload, made: RecordedWorkload) -> str:
+    """Return how much of a workload is left in a trimmed one."""
+    tasks, of = (sum(bool(task.words) for task in each.tasks) for each in (made, whole))
+    parts = [f"{tasks:,} of {plural(of, 'task')}"]
+    if made.items:  # otherwise they may be work of tasks now
+        parts.append(f"{len(made.items):,} of {plural(len(whole.items), 'item')}")
+    worked, all_of_it = (each.work() / 1e9 for each in (made, whole))
+    return listing([*parts, f"{worked:.3g} of {all_of_it:.3g} s of work"])
 
 
 def _pools_are_whole(

@@ -179,6 +179,19 @@ def test_trim_cuts_all_that_goes_on_at_the_moment() -> None:
     assert IdealRun(short).ns == 2_000_000
 
 
+def test_trim_says_where_it_cuts_and_what_it_keeps(tmp_path: Path, cli: Cli) -> None:
+    """The recorded time is not that of the cut: the tasks may have run one after another."""
+    file, short = tmp_path / "x.slw", tmp_path / "short.slw"
+    pool = "p1 1000000 p2 1000000 p3"
+    made = workload(a1=pool, b2="q1", c3="9000000")
+    replace(made, items=[Item(1, "4000000")] * 3).write(file)
+    _, said, _ = cli("workload", "trim", str(file), "--first", "3ms", "--output", str(short))
+    assert "kept: 3 of 3 tasks, 1 of 3 items and 0.008 of 0.023 s of work\n" in said
+    assert "cut: 3ms into the run with a CPU for each task, not into the recorded time\n" in said
+    _, said, _ = cli("workload", "trim", str(file), "--tasks", "c", "--output", str(short))
+    assert "kept: 1 of 3 tasks and 0.009 of 0.023 s of work\n" in said and "cut:" not in said
+
+
 def test_scale_refuses_what_cannot_be_read_back() -> None:
     with pytest.raises(UsageError, match="a time is longer than a day"):
         scale(workload(a1="@3000000000000"), 1, 0.01)

@@ -20,6 +20,7 @@ from schedlab.lab.recording.workload import (
     RecordedWorkload,
     read_workload,
 )
+from tests.helpers.command_line import Cli
 
 ROUNDS = 200
 WHOLE = RecordedWorkload(
@@ -83,6 +84,20 @@ def test_a_summary_has_all_words_and_times_like_those_recorded(tmp_path: Path) -
     assert 6_950 <= min(works) < 7_050 and 7_550 < max(works) <= 7_660
     assert not list(IdealRun(made).stuck())
     assert read_workload(small) == made, "the same each time"
+
+
+def test_a_summary_that_takes_longer_or_shorter_says_so(tmp_path: Path, cli: Cli) -> None:
+    """Of few pieces, of which one is long, another one may be."""
+    file, small, again = (str(tmp_path / f"{name}.slw") for name in ("x", "small", "again"))
+    for long, off in ((97_000_000, True), (1_000_000, False)):
+        works = [long, *[1_000_000] * 3]
+        tasks = [RecordedTask(at, "a", str(ns)) for at, ns in enumerate(works, 1)]
+        RecordedWorkload(tasks, {"source": "x", "seconds": 1.0}).write(Path(file))
+        for words in (("summarise", file, "--output", small), ("expand", small, "--output", again)):
+            _, said, _ = cli("workload", *words)
+            assert (f"as recorded {long / 1e9:g} s" in said) == off
+    _, said, _ = cli("workload", "show", again)
+    assert ("as recorded" in said) == off
 
 
 def test_a_summary_runs_as_the_workload_that_it_stands_for(tmp_path: Path) -> None:
