@@ -46,7 +46,7 @@ from schedlab.lab.recording.objects import Left, Shared, Steps, steps_of
 from schedlab.lab.recording.pace import Reals, Speeds
 from schedlab.lab.recording.repair import with_missing_switches
 from schedlab.lab.recording.services import Row
-from schedlab.lab.recording.unseen import about_locks, about_pools
+from schedlab.lab.recording.unseen import about_hidden_pools, about_locks, about_pools, about_rare
 from schedlab.lab.recording.waits import Waits, find_waits
 from schedlab.lab.recording.worked import Worked
 from schedlab.lab.recording.workload import (
@@ -468,7 +468,11 @@ class Inference:
                 " others in several orders, or wait for others while they hold"
                 f" {'it' if one else 'them'}."
             )
+        notes += about_rare(
+            shared.rare, int(np.sum(waits.cause == list(CAUSES).index(LOCK_HELD)) + shared.rare)
+        )
         notes += about_pools(self.work, waits, shared.taken)
+        notes += about_hidden_pools(self.work, waits, self.process)
         if silent := sum(len(pair.rows) // 2 for pair in shared.turns):
             notes.append(
                 f"{silent:,} waits of tasks that take turns left nothing in the trace, as the other"

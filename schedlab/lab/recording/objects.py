@@ -148,6 +148,8 @@ class Shared:
         self._cycles = Cycles(work, self.futexes, (begun, ended), starts, tasks)
         self.guessed |= {(task, place) for task, place, *_ in self._cycles.rows}
         self.place, self.offset = waits.place.copy(), waits.offset.copy()
+        self.rare = 0
+        """Waits for locks that stay hand-overs, as these locks are free most of the time."""
         pooled = set(waits.task[np.array(taken, np.int64)].tolist())
         self._fill(waits, taken, transfers, self._rare(begun, ended, pooled))
         self.more = self.more.and_more(steps_of(self._cycles.rows))
@@ -497,6 +499,7 @@ class Shared:
             by_task = waits.cause[wait] == order.index(TASK)
             if by_task and (int(waits.task[wait]), place) in rare:
                 self.place[wait], self.offset[wait] = place, self.calls.began[own]
+                self.rare += 1
             else:
                 waits.cause[wait] = order.index(LOCK_HELD)
 

@@ -4,7 +4,7 @@ A lock that is free is taken, and an item is put while nobody waits for one, wit
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -16,6 +16,12 @@ from schedlab.lab.recording.workload import LOCK, UNLOCK
 
 _LEAST = 0.01
 """Of the time of a pool, the part from which on it is told that none of its tasks slept."""
+_SELDOM = 20_000_000
+"""ns of work for each wait, from which on a task hardly waits."""
+_ALIKE = 2 / 3
+"""Of the most that one task of a pool worked, what others do at least."""
+_NOTABLE = 0.1
+"""Of all work, the part from which on tasks are named that may take items."""
 _STEP = re.compile(rf"(?<![^ ])({LOCK}|{UNLOCK}|)(\d+)")
 
 
@@ -49,6 +55,65 @@ def about_locks(number: int, words: Iterable[str], whole: int) -> str:
         f" worked, {under / 1e9:.3g} s are seen to be under one; of the other"
         f" {outside / 1e9:.3g} s, {part:.0f} % of all work, any part may have been."
     )
+
+
+def about_rare(rare: int, waits: int) -> Iterator[str]:
+    """Yield a sentence on waits for locks that are mostly free, which are handed over as recorded.
+
+    Args:
+        rare: how many of them there are.
+        waits: all waits for locks.
+    """
+    if rare:
+        yield (
+            f"{rare:,} of {plural(waits, 'wait')} for locks {'is' if rare == 1 else 'are'} ended in"
+            " the recorded order by the tasks that ended them, as those locks were free most of the"
+            " time. On more CPUs than were recorded tasks would find them free more often: such a"
+            " replay may take too long, too."
+        )
+
+
+def about_hidden_pools(work: Worked, waits: Waits, process: Sequence[int]) -> Iterator[str]:
+    """Yield a sentence for tasks that may take items of a queue which never ran empty.
+
+    They are alike in name and work, and hardly wait, while another task of their process works.
+
+    Args:
+        work: the trace.
+        waits: all waits.
+        process: of each task, its process.
+    """
+    pieces, size = work.pieces, len(work.taken)
+    worked = np.bincount(pieces.task, work.spent, size)
+    hardly = worked >= _SELDOM * np.bincount(waits.task, minlength=size)
+    groups: dict[tuple[int, Hashable], list[int]] = {}
+    for task, like in enumerate(work.likes()):
+        if work.taken[task]:
+            groups.setdefault((process[task], like), []).append(task)
+    for (of_process, _), group in groups.items():
+        most = max(worked[group])
+        pool = [task for task in group if worked[task] >= _ALIKE * most > 0]
+        of_all = worked[pool].sum() / max(worked.sum(), 1)
+        if len(pool) < 2 or of_all < _NOTABLE or not all(hardly[pool]):
+            continue
+        own = np.isin(pieces.task, pool)
+        first, last = int(pieces.since[own].min()), int(pieces.until[own].max())
+        others = [
+            task
+            for task in range(size)
+            if work.taken[task] and process[task] == of_process and task not in pool
+        ]
+        beside = np.isin(pieces.task, others) & (pieces.since > first) & (pieces.until < last)
+        if work.spent[beside].sum() < _LEAST * worked[pool].sum():
+            continue
+        seconds = (last - first) / 1e9
+        yield (
+            f"{len(pool)} tasks of one name ({work.names[pool[0]]}) did up to {most / 1e9:.3g} s of"
+            " work each and hardly waited, while another task of their process worked. If they take"
+            f" items of a queue that it fills, none of these left a call for {seconds:.3g} s, as"
+            " nobody slept: a replay cannot give items to other tasks, and each task does as much"
+            " as it did."
+        )
 
 
 def about_pools(work: Worked, waits: Waits, taken: Sequence[tuple[int, int]]) -> Iterator[str]:

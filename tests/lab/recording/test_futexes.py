@@ -412,3 +412,32 @@ def test_a_pool_whose_tasks_were_all_awake_may_hide_items() -> None:
     notes = made_of(rotation(busy=True)).recorded["notes"]
     found = next(note for note in notes if "none of its tasks slept" in note)
     assert found.startswith("For 90 % of the 0.00019 s") and "the 20 items may be more" in found
+
+
+def test_locks_that_are_mostly_free_are_said_to_be_handed_over() -> None:
+    later = (
+        *wait(1_002_000, 1_005_000, 1, B, LOCK, 2),
+        *wake(1_004_000, 0, A, LOCK, [B]),
+        *wake(1_006_000, 1, B, LOCK, []),
+    )
+    for more, number in (((), 0), (later, 2)):
+        notes = made_of([*CONTENDED[:-2], *more, *end(1_010_000, A, B)]).recorded["notes"]
+        said = f"{number} of {number} waits for locks are ended in the recorded order"
+        assert any(said in note and "take too long" in note for note in notes) == bool(number)
+
+
+@pytest.mark.parametrize(
+    ("ends", "feeder", "said"),
+    [((90, 100), 30, True), ((90, 100), 0, False), ((9, 100), 30, False)],
+)
+def test_tasks_that_never_wait_may_be_a_busy_pool(
+    ends: tuple[int, int], feeder: int, said: bool
+) -> None:
+    """Of an only thread of work, or threads of unlike work, nothing is said."""
+    source, pool = ("source", 20), (("worker 1", 21), ("worker 2", 22))
+    lines = list(begin(source, *pool))
+    for cpu, (task, ms) in enumerate(zip((source, *pool), (feeder, *ends), strict=True)):
+        lines += [switch(ms * 1_000_000 + 2_000, cpu, task, "S", IDLE)]
+    lines[0] = switch(1_000, 0, IDLE, "R", source)
+    notes = made_of(lines).recorded["notes"]
+    assert any(note.startswith("2 tasks of one name (worker 1)") for note in notes) == said
