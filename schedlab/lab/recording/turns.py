@@ -6,6 +6,9 @@ come, and it never sleeps. So some of the turns leave no wait, and no wake, in a
 the others alone would let the tasks run at once. As each task gives once and waits once in every
 turn, what is missing is known: a wait between two gives, and a give between two waits.
 
+Of three tasks or more a turn may leave nothing at two of them at once. But they are seen to run one
+after another: where the trace has no wait of the next one for the one before, both are put in.
+
 A task that fills a buffer of several places wakes and waits likewise, but goes on after a wake: it
 waits only if the buffer is full. So where waits are seen to come later than that, none is put in.
 """
@@ -13,7 +16,7 @@ waits only if the buffer is full. So where waits are seen to come later than tha
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -30,6 +33,10 @@ _OTHERS = 0.05
 """Of a task's waits, the part that other tasks than the one before it may end."""
 _AT_ONCE = 0.25
 """Of what the one of two works that works less, the part during which both may run."""
+_OF_A_TURN = 0.25
+"""Of what a task of a ring usually works in its turn, the part from which on it is one."""
+_IN_ORDER = 0.95
+"""The part of the turns of three tasks or more that come in the ring's order."""
 _MOST = 8
 """Tasks that take turns with each other."""
 
@@ -97,6 +104,9 @@ def find_turns(work: Worked, waits: Waits, free: Flags) -> list[Turns]:
     for tasks in _circles({task: _only(counts) for task, counts in wakers.items()}):
         after = [*tasks[1:], tasks[0]]
         if all(_both_run(work, *pair) <= _AT_ONCE for pair in combinations(tasks, 2)):
+            if len(tasks) > 2 and (ran := _one_after_another(work, tasks)):
+                found.append(Turns(tasks, _untold(work, waits, (own, by), tasks, ran)))
+                continue
             around = zip([tasks[-1], *tasks[:-1]], tasks, after, strict=True)
             sides = [_side(work, waits, own, by, three) for three in around]
             rows = _unseen(work, tasks, sides)
@@ -134,6 +144,94 @@ def _both_run(work: Worked, one: int, two: int) -> float:
     both = np.interp(pieces.until[first], ends, ran) - np.interp(pieces.since[first], ends, ran)
     less = min(int(long[first].sum()), int(long[second].sum()))
     return float(both.sum()) / max(less, 1)
+
+
+@dataclass
+class _Run:
+    """What a task works in its turn: one or more of its pieces, from the first to the last."""
+
+    task: int
+    """Its place among those that take turns."""
+    first: int
+    last: int
+    work: int
+
+
+def _one_after_another(work: Worked, tasks: Sequence[int]) -> list[_Run]:
+    """Return what tasks did one after another in the ring's order; empty: they did not.
+
+    Short pieces in between are what a task does on its way to its wait.
+    """
+    pieces = work.pieces
+    own = np.flatnonzero(np.isin(pieces.task, tasks) & (work.spent > CALLS))
+    own = own[np.argsort(pieces.since[own], kind="stable")]
+    place = {task: at for at, task in enumerate(tasks)}
+    columns = (own, pieces.task[own], work.spent[own])
+    runs = [
+        _Run(place[task], piece, piece, spent)
+        for piece, task, spent in zip(*(c.tolist() for c in columns), strict=True)
+    ]
+    runs = _joined(runs)
+    usual = [
+        float(np.median([run.work for run in runs if run.task == at] or [0]))
+        for at in range(len(tasks))
+    ]
+    runs = _joined([run for run in runs if run.work >= _OF_A_TURN * usual[run.task]])
+    fits = sum(b.task == (a.task + 1) % len(tasks) for a, b in pairwise(runs))
+    return runs if len(runs) > _FEWEST and fits >= _IN_ORDER * (len(runs) - 1) else []
+
+
+def _joined(runs: Sequence[_Run]) -> list[_Run]:
+    """Return runs with those of one task after another as one."""
+    found: list[_Run] = []
+    for run in runs:
+        if found and found[-1].task == run.task:
+            before = found[-1]
+            found[-1] = _Run(run.task, before.first, run.last, before.work + run.work)
+        else:
+            found.append(run)
+    return found
+
+
+def _untold(
+    work: Worked,
+    waits: Waits,
+    ended: tuple[Numbers, Numbers],
+    tasks: Sequence[int],
+    runs: Sequence[_Run],
+) -> list[Row]:
+    """Return the waits and wakes between turns of which the trace shows none.
+
+    Args:
+        work: the trace.
+        waits: all waits.
+        ended: those that other tasks ended, and by which.
+        tasks: the ring.
+        runs: its turns.
+    """
+    pieces, (own, by) = work.pieces, ended
+    told = []
+    steps: list[list[tuple[int, int]]] = [[] for _ in tasks]
+    for at, task in enumerate(tasks):
+        seen = own[(waits.task[own] == task) & (by == tasks[at - 1])]
+        told.append(np.sort(waits.ended[seen]))
+        steps[at] += ((place, 1) for place in waits.place[seen].tolist())
+        steps[at - 1] += ((place, 0) for place in waits.waking[seen].tolist())
+    rows: list[Row] = []
+    for a, b in pairwise(runs):
+        if b.task != (a.task + 1) % len(tasks):
+            continue
+        between = np.array([pieces.since[a.first], pieces.since[b.first]])
+        low, high = np.searchsorted(told[b.task], between, "right").tolist()
+        if low < high:
+            continue
+        gave, end = int(work.before[a.last] + work.spent[a.last]), int(pieces.end[a.last])
+        rows.append((tasks[a.task], end, gave, WAKE, tasks[b.task]))
+        begin = int(pieces.begin[b.first])
+        rows.append((tasks[b.task], begin, int(work.before[b.first]), WAIT, 0))
+        steps[a.task].append((end, 0))
+        steps[b.task].append((begin, 1))
+    return rows if _come_to_an_end([sorted(every) for every in steps]) else []
 
 
 def _side(

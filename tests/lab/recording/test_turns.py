@@ -86,6 +86,36 @@ def test_three_that_take_turns_keep_them(hidden: int) -> None:
     assert not made.items and not list(run.stuck()) and run.ns >= 0.85 * made.work()
 
 
+def crowded_ring(hidden: int) -> list[Line]:
+    """Three whose parts are longer than calls; of `hidden` rounds only C comes to its wait.
+
+    So of the turn after such a round neither A's wake of B is in the trace nor B's wait for it.
+    """
+    lines, long = [switch(0, 0, IDLE, "R", A)], 20 * LONG
+    unseen = False
+    for number in range(ROUNDS):
+        at, before = long * number, unseen
+        unseen = number % 2 == 0 and number < 2 * hidden
+        lines += [] if before else [waking(at + 198_000, 0, A, B)]
+        lines += [switch(at + 200_000, 0, A, "SR"[unseen], B), waking(at + 298_000, 0, B, C)]
+        lines.append(switch(at + 300_000, 0, B, "SR"[unseen], C))
+        lines += [] if unseen else [waking(at + 398_000, 0, C, A)]
+        lines.append(switch(at + 400_000, 0, C, "S", A))
+    return [*lines, switch(long * ROUNDS + 5_000, 0, A, "X", IDLE)]
+
+
+@pytest.mark.parametrize("hidden", [0, 10, 20])
+def test_three_keep_turns_that_left_nothing_at_two_of_them(hidden: int) -> None:
+    made = made_of(crowded_ring(hidden))
+    words = {task.name: task.words.split() for task in made.tasks}
+    assert words["t1"].count("w") == ROUNDS == words["t1"].count(">11")
+    assert words["t2"].count("w") == words["t2"].count(">12") == words["t3"].count("w") == ROUNDS
+    run = IdealRun(made)
+    assert not list(run.stuck()) and run.ns >= 0.95 * made.work()
+    notes = " ".join(made.recorded["notes"])
+    assert ("left nothing in the trace" in notes) == bool(hidden) and "buffer" not in notes
+
+
 def test_two_tasks_that_both_run_take_no_turns() -> None:
     """The one makes work for the other, and seldom waits until that is done."""
     lines = [switch(0, 0, IDLE, "R", A), switch(0, 1, IDLE, "R", B), switch(10, 1, B, "S", IDLE)]
