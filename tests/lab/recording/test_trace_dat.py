@@ -1,0 +1,130 @@
+"""A trace.dat of either byte order, as trace-cmd writes them (version 6)."""
+
+import re
+import shutil
+import struct
+from pathlib import Path
+
+import pytest
+
+from schedlab.lab.recording.choice import Choice
+from schedlab.lab.recording.inference import infer
+from schedlab.lab.recording.reading import read_trace
+
+PAGE = 4096
+HEAD = """name: {name}
+ID: {number}
+format:
+\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
+\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;
+\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;
+\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;
+
+"""
+SWITCH = (
+    HEAD.format(name="sched_switch", number=300)
+    + """\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;
+\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;
+\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;
+\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;
+\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;
+\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;
+\tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;
+
+print fmt: """
+    + '"prev_comm=%s prev_pid=%d prev_prio=%d prev_state=%s ==> next_comm=%s next_pid=%d'
+    + ' next_prio=%d", REC->prev_comm, REC->prev_pid, REC->prev_prio,'
+    + ' __print_flags(REC->prev_state, "|", { 1, "S" }), REC->next_comm, REC->next_pid,'
+    + " REC->next_prio\n"
+)
+WAKING = (
+    HEAD.format(name="sched_waking", number=301)
+    + """\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;
+\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;
+\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;
+\tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;
+
+print fmt: "comm=%s pid=%d prio=%d target_cpu=%03d", REC->comm, REC->pid, REC->prio, REC->target_cpu
+"""
+)
+PAGES = """\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;
+\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;
+\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;
+\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;
+"""
+EVENTS = """# compressed entry header
+\ttype_len    :    5 bits
+\ttime_delta  :   27 bits
+\tarray       :   32 bits
+
+\tpadding     : type == 29
+\ttime_extend : type == 30
+\ttime_stamp : type == 31
+\tdata max type_len  == 28
+"""
+
+
+def event(order: str, described: str, by: int, **values: int | str) -> bytes:
+    """What the kernel writes of an event, by its format."""
+    fields = re.findall(r"(\w+)(?:\[16\])?;\toffset:(\d+);\tsize:(\d+)", described)
+    number = re.findall(r"ID: (\d+)", described)[0]
+    given = {"common_type": int(number), "common_pid": by, **values}
+    written = bytearray(sum(int(size) for _, _, size in fields))
+    for name, offset, size in fields:
+        value, at, long = given.get(name, 0), int(offset), int(size)
+        raw = (
+            value.encode().ljust(long, b"\0")
+            if isinstance(value, str)
+            else value.to_bytes(long, "little" if order == "<" else "big", signed=True)
+        )
+        written[at : at + long] = raw
+    return bytes(written)
+
+
+def trace_dat(order: str) -> bytes:
+    """A wakes B and waits; B works, wakes A and waits; ten times, on one CPU."""
+
+    def switch(before: tuple[str, int], after: tuple[str, int]) -> bytes:
+        one = {"prev_comm": before[0], "prev_pid": before[1], "prev_prio": 120, "prev_state": 1}
+        other = {"next_comm": after[0], "next_pid": after[1], "next_prio": 120}
+        return event(order, SWITCH, before[1], **one, **other)
+
+    def waking(by: tuple[str, int], whom: tuple[str, int]) -> bytes:
+        return event(order, WAKING, by[1], comm=whom[0], pid=whom[1], prio=120, target_cpu=0)
+
+    def counted(text: str) -> bytes:
+        return struct.pack(f"{order}Q", len(text)) + text.encode()
+
+    a, b = ("a", 10), ("b", 11)
+    rounds = [
+        (5000, waking(a, b)),
+        (1000, switch(a, b)),
+        (7000, waking(b, a)),
+        (1000, switch(b, a)),
+    ]
+    data = b""
+    for delta, raw in rounds * 10:
+        long = len(raw) // 4
+        head = delta << 5 | long if order == "<" else long << 27 | delta
+        data += struct.pack(f"{order}I", head) + raw
+    page = struct.pack(f"{order}QQ", 1_000_000_000, len(data)) + data
+    out = b"\x17\x08\x44tracing6\0" + struct.pack(f"{order}BBI", order == ">", 8, PAGE)
+    out += b"header_page\0" + counted(PAGES) + b"header_event\0" + counted(EVENTS)
+    out += struct.pack(f"{order}II", 0, 1) + b"sched\0" + struct.pack(f"{order}I", 2)
+    out += counted(SWITCH) + counted(WAKING)
+    out += struct.pack(f"{order}IIQI", 0, 0, 0, 1) + b"options  \0" + struct.pack(f"{order}H", 0)
+    out += b"flyrecord\0"
+    begin = -(-(len(out) + 16) // PAGE) * PAGE
+    out += struct.pack(f"{order}QQ", begin, PAGE)
+    return out.ljust(begin, b"\0") + page.ljust(PAGE, b"\0")
+
+
+@pytest.mark.skipif(shutil.which("trace-cmd") is None, reason="trace-cmd is not installed")
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_a_trace_dat_of_either_byte_order_is_read(order: str, tmp_path: Path) -> None:
+    file = tmp_path / "trace.dat"
+    file.write_bytes(trace_dat(order))
+    made = infer(read_trace(file), Choice(), "x")
+    words = {task.key: task.words for task in made.tasks}
+    assert words["b-11"] == " ".join(["w 7000 >10 1000"] * 10)
+    assert words["a-10"].count("5000 >11 1000 w") == 9
