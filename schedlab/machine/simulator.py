@@ -70,7 +70,7 @@ def description(machine: Machine, where: str = "") -> dict[str, Any]:
         )
     below_last, first = machine.cache.below_last(), machine.cache.first()
     sizes = {
-        "l1": _size("l1d", first, where) if first != below_last else None,
+        "l1": _only_size(first) if first != below_last else None,
         "l2": _size("l2", below_last, where),
         "llc": _size("llc", machine.cache.last_level(), where),
     }
@@ -161,6 +161,12 @@ def _size(name: str, kinds: CacheKinds, where: str) -> str | None:
             " size for all CPUs. Choose one in the file."
         )
     return sizes.pop() if sizes else None
+
+
+def _only_size(kinds: CacheKinds) -> str | None:
+    """Return the size of a level that may be left out: nothing, where its caches differ."""
+    sizes = {kind.size for kind in kinds if kind.size}
+    return sizes.pop() if len(sizes) == 1 else None
 
 
 def _lists(groups: Groups) -> list[str]:

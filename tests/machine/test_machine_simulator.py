@@ -136,7 +136,7 @@ def test_an_untold_transition_is_as_the_kernel_assumes() -> None:
 
 
 def test_the_level_below_the_last_is_what_cores_have_apart() -> None:
-    def passed(**cache: str) -> dict[str, str]:
+    def passed(**cache: object) -> dict[str, str]:
         table = {"name": "x", "topology": {"cpus": 2}, "cache": cache}
         found: dict[str, str] = description(Machine.model_validate(table))["cache"]
         return found
@@ -147,6 +147,8 @@ def test_the_level_below_the_last_is_what_cores_have_apart() -> None:
         "l2": "1MiB",
         "llc": "8MiB",
     }
+    differing = [{"size": "48KiB", "cpus": "0"}, {"size": "32KiB", "cpus": "1"}]
+    assert passed(l1d=differing, l2="1MiB", l3="8MiB") == {"l2": "1MiB", "llc": "8MiB"}
     assert passed(l1d="32KiB", llc="8MiB") == {"l2": "32KiB", "llc": "8MiB"}
 
 
