@@ -130,7 +130,7 @@ def test_balance_pass_and_its_groups(series: str, sim: Simulator, tmp_path: Path
 
 def test_balance_passes_are_the_kernels_own_count(sim: Simulator, tmp_path: Path) -> None:
     """Passes and pulls by type are those of the kernel's statistics."""
-    load: Json = {"name": "t", "count": 450, "program": [{"run": "40us"}, {"sleep": "2us"}]}
+    load: Json = {"name": "t", "count": 40, "program": [{"run": "300us"}, {"sleep": "200us"}]}
     scenario: Json = {"duration": "100ms", "tasks": [load]}
     events, counters = decisions(sim, "numa16", scenario, tmp_path / "t")
     passes = of(events, "load_balance")
@@ -144,7 +144,7 @@ def test_balance_passes_are_the_kernels_own_count(sim: Simulator, tmp_path: Path
 
 def test_newidle_counters_are_the_traces(sim: Simulator, tmp_path: Path) -> None:
     """Entries, those without an overloaded queue, and those that found a task."""
-    load: Json = {"name": "t", "count": 450, "program": [{"run": "40us"}, {"sleep": "2us"}]}
+    load: Json = {"name": "t", "count": 7, "program": [{"run": "300us"}, {"sleep": "200us"}]}
     scenario: Json = {"duration": "100ms", "tasks": [load]}
     events, counters = decisions(
         sim, "smp4", scenario, tmp_path / "t", "newidle_entry,newidle_exit"
@@ -243,7 +243,7 @@ def test_random_numbers_pass_over_domains(series: str, sim: Simulator, tmp_path:
     """One is drawn for each domain that is reached and worth its cost, and is shown with it."""
     if "NI_RANDOM" not in sched_features(series):
         pytest.skip(f"Linux {series} draws none")
-    load: Json = {"name": "t", "count": 450, "program": [{"run": "40us"}, {"sleep": "2us"}]}
+    load: Json = {"name": "t", "count": 40, "program": [{"run": "300us"}, {"sleep": "200us"}]}
     scenario: Json = {"duration": "50ms", "tasks": [load]}
     names = "schedlab:newidle*,schedlab:load_balance"
     events, counters = decisions(sim, "numa16", scenario, tmp_path / "t", names)
@@ -254,7 +254,7 @@ def test_random_numbers_pass_over_domains(series: str, sim: Simulator, tmp_path:
     assert len(passes) <= len(draws) <= len(of(events, "newidle_domain"))
 
 
-SLEEPERS: Json = {"name": "s", "count": 450, "program": [{"run": "40us"}, {"sleep": "2us"}]}
+SLEEPERS: Json = {"name": "s", "count": 6, "program": [{"run": "200us"}, {"sleep": "700us"}]}
 
 
 def test_idle_states_are_chosen_as_used(sim: Simulator, tmp_path: Path) -> None:
