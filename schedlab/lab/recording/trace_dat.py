@@ -77,7 +77,7 @@ def _write_buffers(out: BinaryIO, buffers: Sequence[Path], page: int) -> None:
         at += size
     out.seek(begin)
     for buffer, size in zip(buffers, sizes, strict=True):
+        os.truncate(buffer, size)
         with buffer.open("rb") as pages:
-            os.truncate(pages.fileno(), size) if size < buffer.stat().st_size else None
             shutil.copyfileobj(pages, out, 1 << 20)
         buffer.unlink()

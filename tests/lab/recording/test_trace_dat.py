@@ -10,6 +10,7 @@ import pytest
 from schedlab.lab.recording.choice import Choice
 from schedlab.lab.recording.inference import infer
 from schedlab.lab.recording.reading import read_trace
+from schedlab.lab.recording.trace_dat import write_trace_dat
 
 PAGE = 4096
 HEAD = """name: {name}
@@ -128,3 +129,15 @@ def test_a_trace_dat_of_either_byte_order_is_read(order: str, tmp_path: Path) ->
     words = {task.key: task.words for task in made.tasks}
     assert words["b-11"] == " ".join(["w 7000 >10 1000"] * 10)
     assert words["a-10"].count("5000 >11 1000 w") == 9
+
+
+def test_half_a_page_at_the_end_is_left_out(tmp_path: Path) -> None:
+    described = f"== header_page\n{PAGES}== header_event\n{EVENTS}== sched/sched_switch\n{SWITCH}"
+    whole, cut = (tmp_path / name for name in ("whole.raw", "cut.raw"))
+    page = bytes(range(256)) * (PAGE // 256)
+    whole.write_bytes(page)
+    cut.write_bytes(page + b"half a page")
+    for buffer in (whole, cut):
+        write_trace_dat(described.encode(), [buffer], buffer.with_suffix(".dat"))
+    assert cut.with_suffix(".dat").read_bytes() == whole.with_suffix(".dat").read_bytes()
+    assert not whole.exists() and not cut.exists()
