@@ -3,6 +3,8 @@
 import struct
 from pathlib import Path
 
+from tests.helpers.event_formats import PAGE, switch_format
+
 _SWITCH = 77
 """The number of the tracepoint there."""
 _TRACEPOINT = 2
@@ -12,31 +14,7 @@ _TRACING_DATA, _HOST_NAME = 1, 3
 """Features of the file; by the second one perf finds how the bits of all are ordered."""
 _ATTR_SIZE = 64
 """PERF_ATTR_SIZE_VER0"""
-_FIELDS = """name: sched_switch
-ID: 77
-format:
-\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
-\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;
-\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;
-\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;
-
-\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;
-\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;
-\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;
-\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;
-\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;
-\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;
-\tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;
-
-print fmt: "prev_comm=%s prev_pid=%d prev_prio=%d prev_state=%s ==> next_comm=%s next_pid=%d \
-next_prio=%d", REC->prev_comm, REC->prev_pid, REC->prev_prio, (REC->prev_state & 1) ? "S" : "R", \
-REC->next_comm, REC->next_pid, REC->next_prio
-"""
-_PAGE = """\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;
-\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;
-\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;
-\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;
-"""
+_FIELDS = switch_format(_SWITCH, '(REC->prev_state & 1) ? "S" : "R"')
 
 
 def write_perf_data(path: Path, order: str, moves: list[tuple[int, int, int]]) -> None:
@@ -89,6 +67,6 @@ def _tracing(order: str) -> bytes:
         return struct.pack(f"{order}Q", len(text)) + text.encode()
 
     head = b"\x17\x08\x44tracing0.6\0" + bytes([order == ">", 8]) + struct.pack(f"{order}I", 4096)
-    pages = b"header_page\0" + file(_PAGE) + b"header_event\0" + file("")
+    pages = b"header_page\0" + file(PAGE) + b"header_event\0" + file("")
     events = struct.pack(f"{order}II", 0, 1) + b"sched\0" + struct.pack(f"{order}I", 1)
     return head + pages + events + file(_FIELDS) + struct.pack(f"{order}IIQ", 0, 0, 0)

@@ -3,7 +3,11 @@
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+import numpy as np
+
+from schedlab.lab.recording.counted import count_pieces
 from schedlab.lab.recording.events import Events
+from schedlab.lab.recording.pieces import find_pieces
 from schedlab.lab.recording.text import read_text
 
 
@@ -121,3 +125,13 @@ def syscall(
         Line(ns, cpu, *task, f"sys_enter_{name}", told),
         Line(until, cpu, *task, f"sys_exit_{name}", ended),
     ]
+
+
+def check_clock_of_tasks(events: Events) -> None:
+    """See that perf's `task-clock` is counted of nearly all pieces, and is as long as they are."""
+    pieces = find_pieces(events)
+    clock = count_pieces(events, pieces)["task-clock"]
+    known = clock >= 0
+    assert np.count_nonzero(known) > 0.9 * len(clock) > 0
+    long = pieces.until - pieces.since
+    assert abs(clock[known].sum() / long[known].sum() - 1) < 0.1

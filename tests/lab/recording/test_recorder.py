@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from schedlab.base.errors import HostError, IncompleteRun, UsageError
@@ -19,9 +18,7 @@ from schedlab.base.system import LocalSystem
 from schedlab.lab.recording import perf, recorder
 from schedlab.lab.recording.anonymous import anonymous, without_data
 from schedlab.lab.recording.choice import Choice
-from schedlab.lab.recording.counted import count_pieces
 from schedlab.lab.recording.inference import infer
-from schedlab.lab.recording.pieces import find_pieces
 from schedlab.lab.recording.reading import read_trace
 from schedlab.lab.recording.recorder import Recorded, Request, record
 from schedlab.lab.recording.setup import (
@@ -39,7 +36,16 @@ from schedlab.lab.recording.workload import RecordedWorkload
 from schedlab.settings.journal import left_behind
 from schedlab.settings.scratch import LOADED
 from tests.helpers.held_host import this_host
-from tests.helpers.traces import TWO_TASKS, Line, fork, perf_script, ring, switch, waking
+from tests.helpers.traces import (
+    TWO_TASKS,
+    Line,
+    check_clock_of_tasks,
+    fork,
+    perf_script,
+    ring,
+    switch,
+    waking,
+)
 
 IDLE, A, B, C = ("swapper/0", 0), ("a", 10), ("web server", 11), ("kworker/0:1", 12)
 LINES = [
@@ -643,12 +649,7 @@ def test_what_perf_counts_from_switch_to_switch_is_of_the_task_that_ran(tmp_path
         pytest.skip(str(error))
     assert made.counted
     events = read_trace(tmp_path / "x.gz")
-    pieces = find_pieces(events)
-    clock = count_pieces(events, pieces)["task-clock"]
-    known = clock >= 0
-    assert np.count_nonzero(known) > 0.9 * len(clock) > 0
-    long = pieces.until - pieces.since
-    assert abs(clock[known].sum() / long[known].sum() - 1) < 0.1
+    check_clock_of_tasks(events)
     assert not infer(events, Choice(), "x").recorded.get("counted")
 
 

@@ -8,7 +8,6 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from schedlab.base.errors import IncompleteRun
@@ -17,11 +16,9 @@ from schedlab.counters.tracepoints import TRACEFS
 from schedlab.lab.recording import recorder, ring
 from schedlab.lab.recording.anonymous import anonymous
 from schedlab.lab.recording.choice import Choice
-from schedlab.lab.recording.counted import count_pieces
 from schedlab.lab.recording.events import Kind
 from schedlab.lab.recording.ideal import IdealRun
 from schedlab.lab.recording.inference import infer
-from schedlab.lab.recording.pieces import find_pieces
 from schedlab.lab.recording.reading import read_trace
 from schedlab.lab.recording.recorder import Recorded, Request, record
 from schedlab.lab.recording.trace_dat import write_trace_dat
@@ -30,6 +27,7 @@ from schedlab.lab.recording.workload import RecordedWorkload
 from schedlab.settings.journal import Journal, left_behind, restore_journal
 from tests.helpers.held_host import this_host
 from tests.helpers.patience import wait_until
+from tests.helpers.traces import check_clock_of_tasks
 
 TRACING = next((Path(each) for each in TRACEFS if (Path(each) / "instances").is_dir()), None)
 LACKS = ring.lacking(LocalSystem(), str(TRACING)) if TRACING else "tracefs is not mounted"
@@ -114,12 +112,7 @@ def test_what_perf_counts_is_part_of_ftraces_recording(tmp_path: Path) -> None:
     assert (made.by, made.counted, made.end.status) == ("ftrace", True, 0)
     events = read_trace(file)
     assert not events.notes
-    pieces = find_pieces(events)
-    clock = count_pieces(events, pieces)["task-clock"]
-    known = clock >= 0
-    assert np.count_nonzero(known) > 0.9 * len(clock) > 0
-    long = pieces.until - pieces.since
-    assert abs(clock[known].sum() / long[known].sum() - 1) < 0.1
+    check_clock_of_tasks(events)
     made_of = infer(events, Choice(("seq*", "cat*")), "x")
     assert {message.kind for message in made_of.messages} == {"pipe"}
 

@@ -11,48 +11,20 @@ from schedlab.lab.recording.choice import Choice
 from schedlab.lab.recording.inference import infer
 from schedlab.lab.recording.reading import read_trace
 from schedlab.lab.recording.trace_dat import write_trace_dat
+from tests.helpers.event_formats import PAGE, event_format, switch_format
 
-PAGE = 4096
-HEAD = """name: {name}
-ID: {number}
-format:
-\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
-\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;
-\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;
-\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;
-
-"""
-SWITCH = (
-    HEAD.format(name="sched_switch", number=300)
-    + """\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;
-\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;
-\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;
-\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;
-\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;
-\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;
-\tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;
-
-print fmt: """
-    + '"prev_comm=%s prev_pid=%d prev_prio=%d prev_state=%s ==> next_comm=%s next_pid=%d'
-    + ' next_prio=%d", REC->prev_comm, REC->prev_pid, REC->prev_prio,'
-    + ' __print_flags(REC->prev_state, "|", { 1, "S" }), REC->next_comm, REC->next_pid,'
-    + " REC->next_prio\n"
-)
-WAKING = (
-    HEAD.format(name="sched_waking", number=301)
-    + """\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;
+PAGE_BYTES = 4096
+SWITCH = switch_format(300, '__print_flags(REC->prev_state, "|", { 1, "S" })')
+WAKING = event_format(
+    "sched_waking",
+    301,
+    """\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;
 \tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;
 \tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;
 \tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;
-
-print fmt: "comm=%s pid=%d prio=%d target_cpu=%03d", REC->comm, REC->pid, REC->prio, REC->target_cpu
-"""
+""",
+    '"comm=%s pid=%d prio=%d target_cpu=%03d", REC->comm, REC->pid, REC->prio, REC->target_cpu',
 )
-PAGES = """\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;
-\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;
-\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;
-\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;
-"""
 EVENTS = """# compressed entry header
 \ttype_len    :    5 bits
 \ttime_delta  :   27 bits
@@ -109,15 +81,15 @@ def trace_dat(order: str) -> bytes:
         head = delta << 5 | long if order == "<" else long << 27 | delta
         data += struct.pack(f"{order}I", head) + raw
     page = struct.pack(f"{order}QQ", 1_000_000_000, len(data)) + data
-    out = b"\x17\x08\x44tracing6\0" + struct.pack(f"{order}BBI", order == ">", 8, PAGE)
-    out += b"header_page\0" + counted(PAGES) + b"header_event\0" + counted(EVENTS)
+    out = b"\x17\x08\x44tracing6\0" + struct.pack(f"{order}BBI", order == ">", 8, PAGE_BYTES)
+    out += b"header_page\0" + counted(PAGE) + b"header_event\0" + counted(EVENTS)
     out += struct.pack(f"{order}II", 0, 1) + b"sched\0" + struct.pack(f"{order}I", 2)
     out += counted(SWITCH) + counted(WAKING)
     out += struct.pack(f"{order}IIQI", 0, 0, 0, 1) + b"options  \0" + struct.pack(f"{order}H", 0)
     out += b"flyrecord\0"
-    begin = -(-(len(out) + 16) // PAGE) * PAGE
-    out += struct.pack(f"{order}QQ", begin, PAGE)
-    return out.ljust(begin, b"\0") + page.ljust(PAGE, b"\0")
+    begin = -(-(len(out) + 16) // PAGE_BYTES) * PAGE_BYTES
+    out += struct.pack(f"{order}QQ", begin, PAGE_BYTES)
+    return out.ljust(begin, b"\0") + page.ljust(PAGE_BYTES, b"\0")
 
 
 @pytest.mark.skipif(shutil.which("trace-cmd") is None, reason="trace-cmd is not installed")
@@ -132,9 +104,9 @@ def test_a_trace_dat_of_either_byte_order_is_read(order: str, tmp_path: Path) ->
 
 
 def test_half_a_page_at_the_end_is_left_out(tmp_path: Path) -> None:
-    described = f"== header_page\n{PAGES}== header_event\n{EVENTS}== sched/sched_switch\n{SWITCH}"
+    described = f"== header_page\n{PAGE}== header_event\n{EVENTS}== sched/sched_switch\n{SWITCH}"
     whole, cut = (tmp_path / name for name in ("whole.raw", "cut.raw"))
-    page = bytes(range(256)) * (PAGE // 256)
+    page = bytes(range(256)) * (PAGE_BYTES // 256)
     whole.write_bytes(page)
     cut.write_bytes(page + b"half a page")
     for buffer in (whole, cut):
