@@ -154,7 +154,7 @@ def _check_idle(machine: Machine, where: str) -> None:
 
 
 def _size(name: str, kinds: CacheKinds, where: str) -> str | None:
-    sizes = {kind.size for kind in kinds if kind.size}
+    sizes = _sizes(kinds)
     if len(sizes) > 1:
         raise UsageError(
             f"{where}: cache.{name}: {' and '.join(sorted(sizes))}; the simulator has one"
@@ -165,8 +165,12 @@ def _size(name: str, kinds: CacheKinds, where: str) -> str | None:
 
 def _only_size(kinds: CacheKinds) -> str | None:
     """Return the size of a level that may be left out: nothing, where its caches differ."""
-    sizes = {kind.size for kind in kinds if kind.size}
+    sizes = _sizes(kinds)
     return sizes.pop() if len(sizes) == 1 else None
+
+
+def _sizes(kinds: CacheKinds) -> set[str]:
+    return {kind.size for kind in kinds if kind.size}
 
 
 def _lists(groups: Groups) -> list[str]:

@@ -11,7 +11,7 @@ EVENT_BEGINS = rb"[^\n]{16,}? +-?\d{1,9} +\[\d{3,6}\] +(?:[^\s\d]\S{3,8} )?(\d+\
 """Task, its number, CPU and time (a group), as perf pads them; before the time flags of ftrace
 (ring.py)."""
 LOST = re.compile(rb"CPU:\d+ \[(?:LOST \d{1,18} EVENTS|EVENTS DROPPED)\]")
-"""A line of trace-cmd's that is no event."""
+"""A line in which trace-cmd says how many events were lost: it belongs to no event."""
 _BEGINS = re.compile(EVENT_BEGINS)
 _WHOLE = re.compile(rb"(?:" + EVENT_BEGINS + rb"[^\n]*(?:\n|\Z))*+")
 _NAMING = re.compile(
