@@ -108,6 +108,18 @@ void hw_free(void *p)
 	free(p);
 }
 
+#ifdef ENGINE_SANITIZE
+void hw_poison(const void *p, unsigned long size)
+{
+	__asan_poison_memory_region(p, size);
+}
+
+void hw_unpoison(const void *p, unsigned long size)
+{
+	__asan_unpoison_memory_region(p, size);
+}
+#endif
+
 static void protect(const void *p, unsigned long size, int protection)
 {
 	unsigned long start = (unsigned long)p & ~4095UL;
@@ -146,10 +158,8 @@ void *hw_stack_alloc(void)
 
 	if (s) {
 		free_stacks = s->next;
-#ifdef ENGINE_SANITIZE
 		/* the frames of the coroutine that ended here were never left */
-		__asan_unpoison_memory_region(s, hw_stack_size);
-#endif
+		hw_unpoison(s, hw_stack_size);
 		return s;
 	}
 	if (left < hw_stack_size) {
@@ -164,9 +174,7 @@ void hw_stack_free(void *stack)
 {
 	struct free_stack *s = stack;
 
-#ifdef ENGINE_SANITIZE
-	__asan_unpoison_memory_region(s, hw_stack_size);
-#endif
+	hw_unpoison(s, hw_stack_size);
 	s->next = free_stacks;
 	free_stacks = s;
 }

@@ -524,6 +524,14 @@ void *hw_zalloc_huge(unsigned long size);
 void *hw_reserve(unsigned long size);
 void *hw_reserve_low(unsigned long size);	/* the same, in the first 4 GiB */
 void hw_free(void *p);
+/* Nobody may use it until it is given again: AddressSanitizer sees who does, in a build with it. */
+#ifdef ENGINE_SANITIZE
+void hw_poison(const void *p, unsigned long size);
+void hw_unpoison(const void *p, unsigned long size);
+#else
+static inline void hw_poison(const void *p, unsigned long size) { }
+static inline void hw_unpoison(const void *p, unsigned long size) { }
+#endif
 void hw_make_writable(const void *p, unsigned long size);
 void hw_freeze(const void *begin, const void *end);	/* the scheduler's constants */
 unsigned long long hw_random(void);

@@ -2,7 +2,8 @@
 /*
  * Kernel memory, zeroed, so that a run never depends on old contents.  What kmalloc() gives has the
  * same place in an arena on every host: task_numa_group() breaks ties by the groups' addresses.
- * Large objects and caches come from the C library.
+ * Large objects come from the C library, and what caches have of it they keep: whether a new task has
+ * the address of one that is gone, which record_wakee() may still know, follows from the run alone.
  */
 #include <linux/slab.h>
 #include "shim.h"
@@ -19,6 +20,7 @@ static void *freed[ARRAY_SIZE(sizes)];		/* each object's first word is the next 
 
 struct kmem_cache {
 	unsigned int size;
+	void **freed;				/* the last one first */
 };
 
 typeof(kmalloc_caches) kmalloc_caches;
@@ -78,12 +80,20 @@ struct kmem_cache *shim_cache_create(unsigned int size)
 
 void *shim_cache_alloc(struct kmem_cache *cache)
 {
-	return hw_zalloc(cache->size, L1_CACHE_BYTES);
+	void **object = cache->freed;
+
+	if (!object)
+		return hw_zalloc(cache->size, L1_CACHE_BYTES);
+	hw_unpoison(object, cache->size);
+	cache->freed = *object;
+	return memset(object, 0, cache->size);
 }
 
 void kmem_cache_free(struct kmem_cache *cache, void *object)
 {
-	hw_free(object);
+	*(void **)object = cache->freed;
+	cache->freed = object;
+	hw_poison(object, cache->size);
 }
 
 void kfree(const void *object)

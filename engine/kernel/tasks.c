@@ -127,11 +127,16 @@ void shim_forget_pid(struct task_struct *p)
 	hlist_del_init(&p->pid_links[PIDTYPE_PID]);
 }
 
+static struct kmem_cache *task_structs;
+
 /* What dup_task_struct() and copy_process() leave behind, before sched_fork(). */
 struct task_struct *shim_new_task(struct task_struct *from, int pid, const char *comm)
 {
-	struct task_struct *p = hw_zalloc(sizeof(*p), L1_CACHE_BYTES);
+	struct task_struct *p;
 
+	if (!task_structs)
+		task_structs = shim_cache_create(sizeof(*p));
+	p = shim_cache_alloc(task_structs);
 	*p = *from;
 	p->flags &= ~(PF_KTHREAD | PF_IDLE | PF_WQ_WORKER | PF_NO_SETAFFINITY | PF_EXITING);
 	p->flags |= PF_FORKNOEXEC;
@@ -219,7 +224,7 @@ void shim_free_task(struct task_struct *p)
 		hw_free(p->thread.task);
 	else
 		shim_handlers->task_released(p->thread.task);
-	hw_free(p);
+	kmem_cache_free(task_structs, p);
 }
 
 static void delayed_put_task_struct(struct rcu_head *rhp)
