@@ -233,16 +233,38 @@ void hw_settle_accounts(void)
 
 /* ------------------------------------------------------------------ user mode */
 
-/* work * 65536 / rate, rounded up, in two steps: the product of long work has more than 64 bits. */
-static simtime work_time(const struct cpu *c)
+/* work * 65536 / rate, in two steps: the product of long work has more than 64 bits. */
+simtime time_at_pace(const struct cpu *c, simtime work)
 {
-	simtime whole = c->task->work / c->pace.all, rest = c->task->work % c->pace.all;
+	simtime whole = work / c->pace.all, rest = work % c->pace.all;
 
-	if (c->task->spins_until)
-		return c->task->work;
 	if (whole >= EVENT_NEVER / 65536)
 		return EVENT_NEVER;
 	return whole * 65536 + (rest * 65536 + c->pace.all - 1) / c->pace.all;
+}
+
+simtime work_at_pace(const struct cpu *c, simtime ns)
+{
+	return ns / 65536 * c->pace.all + ns % 65536 * c->pace.all / 65536;
+}
+
+/* Some of its footprint is not there; who busy-waits has none to go over. */
+static int is_cold(const struct hw_task *task)
+{
+	if (task->spins_until)
+		return 0;
+	return task->cold_l1 || task->cold_new.lines || task->cold_near.lines ||
+	       task->cold_far.lines || task->owed >= REFILL_PARTS;
+}
+
+static simtime work_time(const struct cpu *c)
+{
+	simtime ns;
+
+	if (c->task->spins_until)
+		return c->task->work;
+	ns = time_at_pace(c, c->task->work);
+	return is_cold(c->task) && ns != EVENT_NEVER ? ns + refill_wait(c->task) : ns;
 }
 
 static void progress(struct cpu *c, simtime now)
@@ -253,9 +275,25 @@ static void progress(struct cpu *c, simtime now)
 		return;
 	done = now - c->since;
 	c->since = now;
-	if (!c->task->spins_until)
-		done = done / 65536 * c->pace.all + done % 65536 * c->pace.all / 65536;
+	if (is_cold(c->task))
+		done = refill_work_in(c, done);
+	else if (!c->task->spins_until)
+		done = work_at_pace(c, done);
 	c->task->work -= min_time(done, c->task->work);
+}
+
+/* Of a CPU in user mode: its task's work, and where the time went, up to now. */
+void cpu_count_work(struct cpu *c)
+{
+	progress(c, hw.clk);
+	spent_in_user(c);
+}
+
+static void finish_work(struct cpu *c)
+{
+	if (is_cold(c->task))
+		refill_work_done(c);
+	c->task->work = 0;
 }
 
 int hw_run_user(struct hw_task *task)
@@ -281,7 +319,7 @@ int hw_run_user(struct hw_task *task)
 	give_up(c, min_time(c->resume, hw.irq_due));
 
 	if (hw.clk >= c->resume)
-		task->work = 0;
+		finish_work(c);
 	else
 		progress(c, hw.clk);
 	spent_in_user(c);
@@ -328,8 +366,7 @@ void cpu_update_rate(int cpu)
 
 	if (c->state != CPU_USER)
 		return;
-	progress(c, hw.clk);
-	spent_in_user(c);
+	cpu_count_work(c);
 	c->pace = speed_of(c, c->task);
 	c->resume = max_time(c->since, c->clk) + work_time(c);
 	if (cpu == hw.cpu)

@@ -51,11 +51,21 @@ struct cpu {
 extern struct cpu cpus[HW_MAX_CPUS];
 extern unsigned long events;
 void cpu_update_rate(int cpu);
+void cpu_count_work(struct cpu *c);
+simtime time_at_pace(const struct cpu *c, simtime work);	/* that its task takes, rounded up */
+simtime work_at_pace(const struct cpu *c, simtime ns);
 void *cpu_resumer(int *cpu);		/* stack that resumed it; cpu -1: the engine's loop */
 
 /* spent.c */
 void spent_in_user(struct cpu *c);	/* up to now, at its present pace */
+void spent_on_lines(struct cpu *c, simtime ns);	/* of that, before it is accounted */
 void spent_begin_window(void);
+
+/* refill.c */
+#define REFILL_PARTS	100		/* of a ns, in which waits for lines are counted */
+simtime refill_wait(struct hw_task *task);	/* ns that its work ahead takes longer */
+simtime refill_work_in(struct cpu *c, simtime ns);	/* that its task gets done as lines come in */
+void refill_work_done(struct cpu *c);
 
 /* scheduler_code.c */
 int in_scheduler(const void *ip);

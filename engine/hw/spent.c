@@ -200,6 +200,15 @@ void spent_in_user(struct cpu *c)
 	task->accounted = hw.clk;
 }
 
+void spent_on_lines(struct cpu *c, simtime ns)
+{
+	struct hw_task *task = c->spender;
+
+	if (task && hw.clk > task->accounted)
+		spend(task, HW_TIME_REFILL,
+		      ns < hw.clk - task->accounted ? task->accounted + ns : hw.clk);
+}
+
 /* ------------------------------------------------------------------ running, sleeping, waiting */
 
 static void leave_queue(struct hw_task *task)
@@ -332,7 +341,7 @@ static void settle_all(void)
 {
 	for (int i = 0; i < hw_nr_cpus; i++)
 		if (cpus[i].state == CPU_USER)
-			spent_in_user(&cpus[i]);
+			cpu_count_work(&cpus[i]);
 	for (struct hw_task *task = hw_first_task; task; task = task->next)
 		if (task->account)
 			settle(task);

@@ -355,9 +355,15 @@ struct hw_account *hw_account(const char *name);	/* created where there is none 
 
 /* Lines in the caches that a core has for itself (refill.c). */
 struct hw_core_caches {
-	unsigned int	l1, l2;
+	unsigned long	l1, l2;
 };
-extern struct hw_core_caches *hw_core_caches;	/* by core: what came in, modulo 2^32 */
+extern struct hw_core_caches *hw_core_caches;	/* by core: what came in */
+
+/* Lines that are not where a task is, and what they cost in all. */
+struct hw_cold {
+	unsigned long	lines;
+	simtime		ns;
+};
 
 /*
  * What a CPU runs, and what is counted of it.  The floors above have more of their own around it.
@@ -392,8 +398,11 @@ struct hw_task {
 	struct hw_task	*next_waiting, *previous_waiting;	/* of that queue */
 	/* what its core's caches have of it (refill.c) */
 	struct hw_core_caches left;		/* what had come in when it was switched away from */
-	struct hw_core_caches cold;		/* of its footprint, what is not there */
-	unsigned int	cold_from;		/* how far the second cache's part is: a line's cost */
+	unsigned long	cold_l1;		/* lines of its footprint that the first cache lacks */
+	struct hw_cold	cold_near, cold_far;	/* and the second: in its LLC, and beyond */
+	struct hw_cold	cold_new;		/* of a new image, which paid for them in its start */
+	simtime		since_line;		/* of its work, since it came to one of them */
+	simtime		owed;			/* of the wait for those that it came to (refill.c) */
 };
 
 /*
@@ -413,7 +422,6 @@ static inline int hw_caches_kept(const struct hw_task *task)	/* nothing came in 
 }
 
 void hw_refill_caches(struct hw_task *task, int from);
-void hw_touch_footprint(struct hw_task *task);
 
 extern struct hw_task *hw_first_task;	/* of all that were ever started, by next */
 void hw_add_task(struct hw_task *task);

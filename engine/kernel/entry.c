@@ -170,12 +170,6 @@ void shim_exit_to_user(void)
 	}
 }
 
-static inline void touch_footprint(struct hw_task *task)
-{
-	if (task->cold.l1 | task->cold.l2)
-		hw_touch_footprint(task);
-}
-
 /* Current computes in user mode until its work is done; interrupts and others come between. */
 static void run_user(struct kern_task *task)
 {
@@ -183,7 +177,6 @@ static void run_user(struct kern_task *task)
 
 	if (unlikely(hw.core_sched))
 		shim_core_enters_user();
-	touch_footprint(&task->hw);
 	while (!hw_run_user(&task->hw)) {
 		hw.irq_on = 0;
 		while ((vector = hw_take_vector()) >= 0)
@@ -191,8 +184,7 @@ static void run_user(struct kern_task *task)
 		shim_exit_to_user();
 		if (unlikely(hw.core_sched))
 			shim_core_enters_user();
-		touch_footprint(&task->hw);
-	}
+		}
 }
 
 void shim_user_work(simtime ns)

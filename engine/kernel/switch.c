@@ -25,7 +25,7 @@ struct task_struct *shim_switch_to(struct task_struct *prev, struct task_struct 
 	if (unlikely(hw.core_sched))
 		shim_core_switched(next);
 	shim_cid_switched(next);
-	if (prev->thread.last_cpu == hw.cpu)
+	if (prev->thread.last_cpu == hw.cpu && !prev->thread.was_away)
 		hw_leave_caches(&prev->thread.task->hw);
 	prev->thread.was_away = true;
 	hw_context_switch(next, &next->thread.task->hw);
