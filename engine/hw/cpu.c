@@ -350,10 +350,6 @@ int hw_pass_user(struct hw_task *task)
 		give_up(c, hw.clk);
 	else
 		let_others_run(c, hw.clk);
-	if (hw.clk != c->mark) {	/* a change of its rate put it behind the others */
-		spent_in_user(c);
-		account(c, &c->user_ns, HW_PICTURE_BUSY);
-	}
 	c->state = CPU_KERNEL;
 	return hw.clk < hw.irq_due;
 }
@@ -364,7 +360,8 @@ void cpu_update_rate(int cpu)
 	struct cpu *c = &cpus[cpu];
 	simtime wake;
 
-	if (c->state != CPU_USER)
+	/* this CPU may be ahead of it in time */
+	if (c->state != CPU_USER || wake_time(c) <= hw.clk)
 		return;
 	cpu_count_work(c);
 	c->pace = speed_of(c, c->task);

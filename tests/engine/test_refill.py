@@ -197,6 +197,15 @@ def test_a_changing_pace_neither_repeats_a_wait_nor_loses_it(sim: Simulator, cos
         assert result["counters"]["cost:refill_ns"] == pytest.approx(accounted, rel=1e-3)
 
 
+def test_a_cpu_ahead_in_time_does_not_lengthen_the_work_of_others(sim: Simulator) -> None:
+    """Work that was done before a task of its node began to use memory took until then."""
+    shared = {"memory_share": 0.001, "count": 128, "affinity": "0-31"}
+    short: Json = {"name": "v", "program": [{"run": "8us"}, {"sleep": "1us"}], **shared}
+    result = sim("epyc-7713-2p-nps1", {"duration": "20ms", "warmup": "5ms", "tasks": [short]})
+    worked = result["task_time"]["v"]["parts_ns"]["user"]
+    assert worked / ops(result, "v") == pytest.approx(8000, rel=0.005)
+
+
 def test_a_new_image_pays_for_what_it_loses_alone(sim: Simulator) -> None:
     described = machine("smp4")
     described["cache"]["l2"] = "512KiB"
