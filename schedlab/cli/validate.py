@@ -100,9 +100,11 @@ def validate(
 
     With --published the quick plans of published changes are simulated, and the score of the
     predictions is printed. If all changes are simulated, the score is also written to
-    docs/studies/predictions.md or --output, after each case. A .json file beside that page records
-    the same rows: what this engine has simulated is not simulated again, here or elsewhere; remove
-    the file to begin again. It can be stopped; the same command continues it.
+    docs/studies/predictions.md or --output, after each case; cases that a change's file calls long
+    are simulated only if that change is named, and are in the score from then on. A .json file
+    beside that page records the same rows: what this engine has simulated is not simulated again,
+    here or elsewhere; remove the file to begin again. It can be stopped; the same command continues
+    it.
 
     With --target vm:KERNEL the simulator is compared with the real kernel on the same CPUs:
     scheduling domains, sched features and placement decisions must be identical, otherwise the exit

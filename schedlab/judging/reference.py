@@ -90,6 +90,8 @@ class Reference(Data):
     """What it ran."""
     plans: tuple[str, ...] = ()
     """Quick plans of ours that run the same, by name."""
+    long: tuple[str, ...] = ()
+    """Cases of theirs that take so long that they are simulated only if the change is named."""
     open: tuple[str, ...] = ()
     """What the document does not say, and what is different here."""
     table: Annotated[tuple[Table, ...], Field(min_length=1)]

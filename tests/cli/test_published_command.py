@@ -169,6 +169,30 @@ def test_a_case_that_is_whole_counts_before_its_plan_is(
     assert "Published and not simulated: 1 of 2 rows." in study
 
 
+def test_long_cases_are_run_if_their_change_is_named_and_count_from_then_on(
+    lab: FakeLab, published: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, results = published.parent / "predictions.md", published.parent / "results"
+    long = 'long = ["HackbenchPipeThreads"]\n'
+    published.write_text(published.read_text().replace("open =", f"{long}open ="))
+    monkeypatch.setattr("schedlab.lab.accuracy.published.all_references", lambda: [str(published)])
+    every = ("validate", "--published", "", "--results", results, "--output", page)
+
+    status, text, errors = lab.call(*every)
+    assert status == 0, errors
+    assert "HackbenchPipeThreads" not in errors
+    assert "validation rows, all: 2 published, 1 simulated" in text
+    assert "Published and not simulated: 1 of 2 rows." in page.read_text()
+
+    status, text, errors = call(lab, published)
+    assert status == 0, errors
+    assert "HackbenchPipeThreads" in errors
+
+    status, text, errors = lab.call(*every)
+    assert status == 0, errors
+    assert "validation rows, all: 2 published, 2 simulated" in text
+
+
 def test_a_score_goes_on_without_its_results(lab: FakeLab, published: Path) -> None:
     page = published.parent / "predictions.md"
     assert call(lab, published, "--output", page)[0] == 0
@@ -322,6 +346,7 @@ rows = [["HackbenchPipeThreads", [10], [12]]]
         ("10.0, 8.0", "10.0, 1e300", "table[0].rows[0][2]: "),
         ("[10], [12]", "[10], [1e300]", "counts[0].rows[0][2][0]: "),
         ("per = { loops", "per = { loop", "counts[0].per: 'loop' is not a parameter of Hackbench"),
+        ("open =", 'long = ["Hackbench"]\nopen =', "long: 'Hackbench' is not a benchmark of"),
         ('[["Hackbench', '[["Hackbank', ".rows[0]: 'HackbankPipeThreads' is not a benchmark of"),
     ],
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 from schedlab.base.errors import Interrupted, writing
 from schedlab.base.validation import read_toml
 from schedlab.base.words import plural
+from schedlab.judging.reference import find_reference
 from schedlab.lab.accuracy.published import (
     Predicted,
     Work,
@@ -33,7 +34,8 @@ def predict_published(
     """Run what is owed of the plans of published changes; return every published row's score.
 
     A plan is run case by case. The study and its record are written after every case, of all that
-    is whole by then. Cases that nothing is known of come before those of another engine.
+    is whole by then. Cases that nothing is known of come before those of another engine. Those that
+    a file calls long are run if it is named.
 
     Args:
         name: a file of published/; empty: all.
@@ -44,7 +46,7 @@ def predict_published(
     Raises:
         Interrupted: SIGINT or SIGTERM; the same call goes on.
     """
-    states = [_State.of(work, results, lab) for work in works(name)]
+    states = [_State.of(work, results, lab, is_named=bool(name)) for work in works(name)]
     board = _Board(states, study_file, lab.watcher.say)
     if any(state.parts for state in states):
         board.write()
@@ -75,6 +77,8 @@ class _State:
 
     work: Work
     labels: tuple[str, ...]
+    left_out: frozenset[str]
+    """Cases that take too long."""
     engine: Mapping[str, str]
     """What simulates it now."""
     runs_of_case: int
@@ -87,12 +91,13 @@ class _State:
     """CPU seconds of a run, once known."""
 
     @classmethod
-    def of(cls, work: Work, results: Path, lab: Lab) -> "_State":
+    def of(cls, work: Work, results: Path, lab: Lab, *, is_named: bool) -> "_State":
         target, cases = prepare(work.plan, lab)
         environment = target.environment(work.plan, cases)
         state = cls(
             work,
             tuple(case.label for case in cases),
+            frozenset(() if is_named else find_reference(work.reference).long),
             engine_of(work.plan, environment),
             len(work.plan.variant) * work.plan.blocks.looks[-1],
         )
@@ -116,13 +121,13 @@ class _State:
     @property
     def owed(self) -> list[str]:
         """Return the cases that the engine of now has not simulated."""
-        have = self.kept.by(self.engine) | set(self.done.whole if self.done else ())
+        have = self.left_out | self.kept.by(self.engine) | set(self.done.whole if self.done else ())
         return [label for label in self.labels if label not in have]
 
     @property
     def unknown(self) -> list[str]:
         """Return the cases that no engine has simulated."""
-        have = {label for part in self.parts for label in part.whole}
+        have = self.left_out | {label for part in self.parts for label in part.whole}
         return [label for label in self.labels if label not in have]
 
     @property

@@ -69,6 +69,7 @@ def check_rows(name: str, reference: Reference) -> None:
     ]
     if not plans:
         return
+    _check_long(where, reference)
     sized: dict[tuple[str, str], Mapping[str, Case]] = {}
     tables: list[tuple[str, Table | Counts]] = [
         *((f"{where}: table[{index}]", table) for index, table in enumerate(reference.table)),
@@ -81,6 +82,18 @@ def check_rows(name: str, reference: Reference) -> None:
         if key not in sized:
             sized[key] = _cases_for(place, table, plans)
         _check_table(place, table, sized[key])
+
+
+def _check_long(where: str, reference: Reference) -> None:
+    quick = [find_plan(name)[0] for name in reference.plans]
+    sized = [plan.cases(find_machine(split(plan.target)[1])) for plan in quick if plan.simulated]
+    labels = {case.label for cases in sized for case in cases}
+    for label in reference.long:
+        if label not in labels:
+            raise UsageError(
+                f"{where}: long: '{label}' is not a benchmark of the document's quick plans."
+                f"{nearest(label, labels)}"
+            )
 
 
 @cache
