@@ -243,9 +243,13 @@ simtime time_at_pace(const struct cpu *c, simtime work)
 	return whole * 65536 + (rest * 65536 + c->pace.all - 1) / c->pace.all;
 }
 
-simtime work_at_pace(const struct cpu *c, simtime ns)
+/* What is less than a ns of work counts the next time. */
+simtime work_at_pace(struct cpu *c, simtime ns)
 {
-	return ns / 65536 * c->pace.all + ns % 65536 * c->pace.all / 65536;
+	simtime parts = ns % 65536 * c->pace.all + c->part;
+
+	c->part = parts % 65536;
+	return ns / 65536 * c->pace.all + parts / 65536;
 }
 
 /* Some of its footprint is not there; who busy-waits has none to go over. */
@@ -312,7 +316,8 @@ int hw_run_user(struct hw_task *task)
 	if (task->spins_until)
 		task->work = task->spins_until > hw.clk ? task->spins_until - hw.clk : 0;
 	c->resume = hw.clk;
-	if (task->work) {
+	c->part = 0;
+	if (task->work || task->owed >= REFILL_PARTS) {
 		c->pace = speed_of(c, task);
 		c->resume += work_time(c);
 	}

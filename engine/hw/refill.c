@@ -242,7 +242,7 @@ static unsigned long lines_of(const struct hw_task *task, simtime work)
 
 simtime refill_wait(struct hw_task *task)
 {
-	return (waits(task, lines_of(task, task->work)) + PARTS - 1) / PARTS;
+	return waits(task, lines_of(task, task->work)) / PARTS;
 }
 
 /* Waits for the lines that it has come to: what is left of the time. */

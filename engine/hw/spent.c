@@ -167,6 +167,15 @@ void hw_spent(enum hw_time what, simtime from)
 	spend(task, what, hw.clk);
 }
 
+/* ns * all / by; what is left of the division counts the next time. */
+static simtime part_of(simtime ns, unsigned int all, unsigned int by, unsigned int *rest)
+{
+	simtime sum = ns * all + (*rest < by ? *rest : by - 1);
+
+	*rest = sum % by;
+	return sum / by;
+}
+
 /*
  * What of the time went by at full speed, and what each cause added, in the order of struct pace:
  * with work w, w at full speed, w / capacity on this CPU, and so on.  The sum is exact, whatever
@@ -176,10 +185,11 @@ void spent_in_user(struct cpu *c)
 {
 	struct hw_task *task = c->spender;
 	const struct pace *pace = &c->pace;
-	simtime ns, until[4], from = 0;
+	const unsigned int by[] = { 65536, pace->capacity, pace->frequency, pace->sibling };
 	static const enum hw_time slowed_by[] = {
 		HW_TIME_USER, HW_TIME_CAPACITY, HW_TIME_FREQUENCY, HW_TIME_SIBLING
 	};
+	simtime ns, until, from = 0;
 
 	if (!task || hw.clk <= task->accounted)
 		return;
@@ -188,13 +198,13 @@ void spent_in_user(struct cpu *c)
 		return;
 	}
 	ns = hw.clk - task->accounted;
-	until[0] = ns * pace->all / 65536;
-	until[1] = ns * pace->all / pace->capacity;
-	until[2] = ns * pace->all / pace->frequency;
-	until[3] = ns * pace->all / pace->sibling;
 	for (int i = 0; i < 4; i++) {
-		task->account->ns[slowed_by[i]] += until[i] - from;
-		from = until[i];
+		if (i && by[i] == by[i - 1])	/* nothing of that kind slows it down */
+			continue;
+		until = part_of(ns, pace->all, by[i], &c->spent_rest[i]);
+		until = until > ns ? ns : until < from ? from : until;
+		task->account->ns[slowed_by[i]] += until - from;
+		from = until;
 	}
 	task->account->ns[HW_TIME_MEMORY] += ns - from;
 	task->accounted = hw.clk;

@@ -231,3 +231,49 @@ def test_what_is_on_another_node_stays_there_after_a_move_within_the_llc(sim: Si
     once = refill(("10ms", "70"))
     assert once > 10_000_000
     assert refill(("10ms", "70"), ("10100us", "71")) == pytest.approx(once, rel=0.05)
+
+
+def test_an_interrupt_while_the_task_waits_for_its_last_line(sim: Simulator) -> None:
+    """What is left of the wait comes after it; it was given away, and counted."""
+    described = machine("smp4")
+    described["cache"]["l2"] = "512KiB"
+    costs = {"line_hit": "300us", "refill_overlap": 100, "touch": "1us", "task_lines": 0}
+    described["cost"] |= costs
+    alike = {"affinity": "0", "footprint": "480KiB"}
+    cold: Json = {"name": "v", "program": [{"run": "1us"}], **alike}
+    others: Json = {"name": "d", "nice": -20, **alike}
+    others["program"] = [{"run": "10us"}, {"sleep": "50us"}]
+    result = sim(described, scenario(cold, others))
+    accounted = sum(each["parts_ns"]["refill"] for each in result["task_time"].values())
+    assert result["counters"]["cost:refill_ns"] == pytest.approx(accounted, rel=1e-3)
+
+
+@pytest.mark.parametrize("work", [1, 50])
+def test_a_part_of_a_ns_is_waited_for_once(sim: Simulator, work: int) -> None:
+    described = machine("smp4")
+    described["cache"]["l2"] = "512KiB"
+    described["cost"] |= {"line_hit": "3ns", "refill_overlap": 25, "touch": "70ns"}
+    alike = {"affinity": "0", "footprint": "480KiB"}
+    short: Json = {"name": "v", "program": [{"run": f"{work}ns"}, {"yield": True}], **alike}
+    others: Json = {"name": "d", "program": [{"run": "10us"}, {"sleep": "4ms"}], **alike}
+    result = sim(described, scenario(short, others))
+    worked = result["task_time"]["v"]["parts_ns"]["user"]
+    assert worked / ops(result, "v") == pytest.approx(work, rel=1e-4)
+
+
+def test_a_pace_that_changes_all_the_time_takes_no_work_away(sim: Simulator) -> None:
+    """Each change dropped what had been done of a ns, and memory was said to have taken it."""
+    shared: Json = {"memory_share": 0.3}
+
+    def worked(run: str) -> Json:
+        alone: Json = {"name": "v", "affinity": "0", "program": [{"run": "10us"}], **shared}
+        others: Json = {"name": "o", "count": 24, "affinity": "1-24", **shared}
+        others["program"] = [{"run": run}, {"yield": True}]
+        run_it: Json = {"duration": "10ms", "warmup": "5ms", "tasks": [alone, others]}
+        return sim("epyc-7713-2p-nps1", run_it)
+
+    often, seldom = worked("50ns"), worked("5ms")
+    assert ops(often, "v") >= ops(seldom, "v")
+    assert often["task_time"]["v"]["parts_ns"]["user"] / ops(often, "v") == pytest.approx(
+        10_000, rel=0.003
+    )
