@@ -19,10 +19,9 @@ from schedlab.kernels.progress import Watch
 from schedlab.kernels.recipes import make_recipe
 from schedlab.kernels.schedulers import OPTION
 from schedlab.kernels.shelf import Base, Recipe, Shelf
-from schedlab.kernels.tree import tree_as_it_is
 from schedlab.lab.checks.coverage import PREFIX
 from schedlab.targets.sim_kernels import hierarchy
-from tests.helpers.kernel_source import kernel_source
+from tests.helpers.kernel_source import kernel_base
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = cache_folder() / "tests" / hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
@@ -189,7 +188,7 @@ def _recipe_sanitized(series: str) -> Recipe:
 def _base(series: str) -> Base:
     """Return the tree of a series, put on the shelf where it is not there."""
     shelf = Shelf(CACHE)
-    plain = tree_as_it_is(kernel_source(series), series, find_engine())
+    plain = kernel_base(series)
     if plain not in shelf.bases():
         shelf.put_base(plain)
     return plain

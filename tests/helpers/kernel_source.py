@@ -4,7 +4,9 @@ import os
 import re
 from pathlib import Path
 
-from schedlab.kernels.shelf import Shelf
+from schedlab.kernels.engine import find_engine
+from schedlab.kernels.shelf import Base, Shelf
+from schedlab.kernels.tree import tree_as_it_is
 
 
 def kernel_tree(series: str) -> Path | None:
@@ -12,8 +14,25 @@ def kernel_tree(series: str) -> Path | None:
     named = os.environ.get(_variable(series))
     if named:
         return Path(named)
-    trees = (base.tree for base in Shelf().bases() if base.series == series)
-    return next((tree for tree in trees if tree.is_dir()), None)
+    base = _on_shelf(series)
+    return base.tree if base else None
+
+
+def _on_shelf(series: str) -> Base | None:
+    """Return what the user's cache has of a series, or None."""
+    bases = (base for base in Shelf().bases() if base.series == series)
+    return next((base for base in bases if base.tree.is_dir()), None)
+
+
+def kernel_base(series: str) -> Base:
+    """Return the tree as a kernel of that name; skip the test where there is none.
+
+    One of Debian's stays one: of a tree in place each command reads what may have changed.
+    """
+    tree, base = kernel_source(series), _on_shelf(series)
+    if base and base.is_debians and base.tree == tree:
+        return base.model_copy(update={"name": series})
+    return tree_as_it_is(tree, series, find_engine())
 
 
 def kernel_source(series: str) -> Path:

@@ -16,11 +16,10 @@ from pathlib import Path
 
 from schedlab.kernels.engine import find_engine
 from schedlab.kernels.shelf import Shelf
-from schedlab.kernels.tree import tree_as_it_is
 from tests.helpers import builds
 from tests.helpers.emulated import emulated_host
 from tests.helpers.fake_engine import write_tree
-from tests.helpers.kernel_source import kernel_source
+from tests.helpers.kernel_source import kernel_base, kernel_source
 from tests.helpers.load import share_own_programs
 from tests.helpers.patience import PATIENCE_SECONDS
 from tests.helpers.rt_app_files import EXAMPLES
@@ -208,7 +207,7 @@ class Desk:
         """Add the trees under their names; the example's own git tree has empty files."""
         shelf, engine = Shelf(self.cache), find_engine()
         for series in SERIES:
-            shelf.put_base(tree_as_it_is(kernel_source(series), series, engine))
+            shelf.put_base(kernel_base(series))
         linux = write_tree(self.folder / "linux", version="6.12.0")
         for part in engine.needs:
             if not (linux / part).exists():
