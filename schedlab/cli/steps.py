@@ -32,6 +32,11 @@ class ConsoleSteps(Watch):
         """Print a line."""
         self._console.print(printable_lines(text), highlight=False, markup=False, soft_wrap=True)
 
+    @property
+    def measures(self) -> bool:
+        """Whether there is a bar."""
+        return self._console.is_terminal
+
     @contextmanager
     def task(self, what: str) -> Iterator[Step]:
         """Begin a long step; say how long it took when it is done."""

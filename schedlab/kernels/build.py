@@ -443,7 +443,7 @@ class Builder:
         if calls:
             argv += ["calls", f"UNITS={' '.join(calls)}"]
         env = {key: value for key, value in plain_environment().items() if key not in _OURS}
-        planned = output([*argv, "-n"])[1].splitlines()
+        planned = output([*argv, "-n"])[1].splitlines() if self.watch.measures else []
         total = sum(bool(_WOULD_SAY.match(line)) for line in planned) or 1
         jobs = 2 * len(os.sched_getaffinity(0))  # beside other work each gets its share
         printed: list[str] = []

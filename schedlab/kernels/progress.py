@@ -17,6 +17,11 @@ class Watch:
         """Print what is waited for, which is over when the step goes on."""
         self.say(text)
 
+    @property
+    def measures(self) -> bool:
+        """Whether it takes notice of the share done, which it takes a moment to find out."""
+        return type(self).task is not Watch.task
+
     @contextmanager
     def task(self, what: str) -> Iterator[Step]:
         """Begin a long step; it ends with the block."""

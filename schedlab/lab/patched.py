@@ -68,6 +68,11 @@ class _Noted(Watch):
         """Pass on what is waited for; it says nothing of the patch."""
         self._watch.waits(text)
 
+    @property
+    def measures(self) -> bool:
+        """Whether who watches takes notice of the share done."""
+        return self._watch.measures
+
     @contextmanager
     def task(self, what: str) -> Iterator[Step]:
         """Forward a long step."""
