@@ -29,6 +29,8 @@ CACHE = cache_folder() / "tests" / hashlib.sha256(str(ROOT).encode()).hexdigest(
 CPUSETS = ("CPUSETS=y", "NO_HZ_FULL=y", "SCHED_MM_CID=y")
 HZ_WITH_PATCHES = {"6.1": 100}
 """Of the series whose simulator with our patches is also the one of few ticks."""
+FULL: tuple[int, Preempt] = (1000, "full")
+"""Ticks a second and preemption of 6.12 with sched_ext."""
 OF_ONE_BUILD = ("7.2",)
 """Series that are tested in part, and in one build alone: with cpusets and sched_ext."""
 
@@ -80,6 +82,14 @@ def patched(series: str) -> Path:
 def fully_preempted() -> Path:
     """Return the simulator of 6.12 with full preemption, 1000 ticks a second and sched_ext."""
     return _with_options("6.12").program
+
+
+def kernel_for_schedulers() -> str:
+    """Return a kernel's name on the shelf that is `fully_preempted` where a variant has scx=."""
+    name = "6.12-full"
+    _base("6.12")
+    make_recipe(Shelf(CACHE), find_engine(), name, "6.12", (), *FULL, lambda _: None)
+    return name
 
 
 def of_few_ticks() -> Path:
@@ -153,7 +163,10 @@ def with_scheduler(series: str, wanted: str, *below: str) -> Path:
 
 @functools.cache
 def sanitized(series: str, wanted: str = "") -> Path:
-    """Return a simulator that AddressSanitizer watches, with a scheduler or none."""
+    """Return a simulator that AddressSanitizer watches, with a scheduler or none.
+
+    What it takes of the kernel's is of the build with sched_ext, which the tests have anyway.
+    """
     return _with_options(series, wanted, sanitize=True).program
 
 
@@ -164,7 +177,7 @@ def _with_options(
     shelf = Shelf(CACHE)
     if series not in OF_ONE_BUILD:
         made(series)
-    recipe = _recipe_sanitized(series) if sanitize else _recipe_with_options(series)
+    recipe = _recipe_with_options(series)
     if sanitize:  # it takes the kernel's objects of a plain one, where that is there
         Builder(shelf, find_engine(), Watch()).build(recipe)
     scheduler = hierarchy(wanted, below, shelf.base(series), None) if wanted else None
@@ -175,14 +188,8 @@ def _recipe_with_options(series: str) -> Recipe:
     """Return the recipe of a build with sched_ext, of 6.12 with full preemption beside it."""
     more: dict[str, object] = {"options": (*CPUSETS, OPTION)}
     if series == "6.12":
-        more = {"options": (OPTION,), "hz": 1000, "preempt": "full"}
+        more = {"options": (OPTION,), "hz": FULL[0], "preempt": FULL[1]}
     return _base(series).plain.model_copy(update={"name": f"{series}-options", **more})
-
-
-def _recipe_sanitized(series: str) -> Recipe:
-    """Return the recipe of what AddressSanitizer watches: a plain build with sched_ext."""
-    changed = {"name": f"{series}-sanitized", "options": (OPTION,)}
-    return _base(series).plain.model_copy(update=changed)
 
 
 def _base(series: str) -> Base:
@@ -197,10 +204,8 @@ def _base(series: str) -> Base:
 def objects(name: str, *, sanitize: bool = False) -> Path:
     """Return the folder of what make left of a build: of a series, or of a name on the shelf."""
     shelf = Shelf(CACHE)
-    if sanitize:
-        recipe = _recipe_sanitized(name)
-    else:
-        recipe = _recipe_with_options(name) if name in OF_ONE_BUILD else shelf.recipe(name)
+    of_options = sanitize or name in OF_ONE_BUILD
+    recipe = _recipe_with_options(name) if of_options else shelf.recipe(name)
     return Builder(shelf, find_engine(), Watch(), sanitize=sanitize).objects(recipe)
 
 
@@ -208,6 +213,6 @@ def variables(series: str, *, sanitize: bool = False) -> dict[str, str]:
     """Return how make is told to configure the usual build of a series, or the sanitized one."""
     if not sanitize and series not in OF_ONE_BUILD:
         return {}
-    recipe = _recipe_sanitized(series) if sanitize else _recipe_with_options(series)
+    recipe = _recipe_with_options(series)
     told = {"HZ": str(recipe.hz), "PREEMPT": recipe.preempt, "CONFIG": " ".join(recipe.options)}
     return told | ({"SANITIZE": "1"} if sanitize else {})

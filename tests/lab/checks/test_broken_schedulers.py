@@ -11,6 +11,7 @@ from tests.helpers import builds
 from tests.helpers.kernel_source import kernel_source
 
 SERIES = "6.12"
+KERNEL = "6.12-full"
 SOURCE = """
 #include <scx/common.bpf.h>
 
@@ -52,7 +53,7 @@ SCX_OPS_DEFINE(faulty_ops, .select_cpu = (void *)faulty_select_cpu,
 CHECK = """
 title = "A scheduler with a fault"
 machines = ["smp4"]
-kernels = ["6.12"]
+kernels = ["6.12-full"]
 settings = "scx={source}; scx-tunable fault={fault}"
 
 [scenario]
@@ -94,6 +95,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file = tmp_path / "faulty.bpf.c"
     file.write_text(SOURCE)
     builds.with_scheduler(SERIES, str(file))
+    assert builds.kernel_for_schedulers() == KERNEL
     return file
 
 
@@ -117,7 +119,7 @@ def test_each_fault_breaks_its_expectation_alone(source: Path, tmp_path: Path) -
 ENDS = """
 title = "A run ends where its scenario does"
 machines = ["smp4"]
-kernels = ["6.12"]
+kernels = ["6.12-full"]
 settings = "scx={source}; scx-tunable fault=1"
 
 [scenario]
@@ -147,7 +149,7 @@ def test_a_schedulers_unloading_is_not_judged(source: Path, tmp_path: Path) -> N
 def test_two_schedulers_part_in_the_workload(source: Path) -> None:
     """What is decided while they are loaded is not compared: that differs always."""
     variants = (
-        f"{name}: kernel={SERIES}; scx={source}; scx-tunable fault={fault}"
+        f"{name}: kernel={KERNEL}; scx={source}; scx-tunable fault={fault}"
         for name, fault in (("well", 0), ("faulty", 1))
     )
     run = ("--machine", "smp4", "--benchmark", "HackbenchPipeThreads:groups=1,loops=2")
@@ -158,7 +160,7 @@ def test_two_schedulers_part_in_the_workload(source: Path) -> None:
 
 
 def test_eevdf_and_a_scheduler_part_in_the_workload(source: Path) -> None:
-    variants = (f"eevdf: kernel={SERIES}", f"well: kernel={SERIES}; scx={source}")
+    variants = (f"eevdf: kernel={KERNEL}", f"well: kernel={KERNEL}; scx={source}")
     run = ("--machine", "smp4", "--benchmark", "HackbenchPipeThreads:groups=1,loops=2")
     done = CliRunner().invoke(schedlab, ["diverge", *variants, *run])
     assert done.exit_code == 0, done.output
@@ -171,8 +173,8 @@ def test_eevdf_and_a_scheduler_part_in_the_workload(source: Path) -> None:
 def test_a_report_says_what_a_scheduler_changes(source: Path, tmp_path: Path) -> None:
     """The times of tasks that explain a difference are counted under a scheduler too."""
     variants = (
-        *("--variant", f"eevdf: kernel={SERIES}"),
-        *("--variant", f"faulty: kernel={SERIES}; scx={source}; scx-tunable fault=1"),
+        *("--variant", f"eevdf: kernel={KERNEL}"),
+        *("--variant", f"faulty: kernel={KERNEL}; scx={source}; scx-tunable fault=1"),
     )
     run = ("--target", "sim:smp4", "--benchmark", "HackbenchPipeThreads:groups=1,loops=20")
     out = tmp_path / "out"
