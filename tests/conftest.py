@@ -21,15 +21,15 @@ CHROMIUM = "/usr/bin/chromium"
 TESTS = Path(__file__).parent
 LONGEST = (
     "targets/test_vm.py",
+    "test_manual.py",
     "engine/test_limits.py",
     "engine/test_scx.py",
     "engine/test_arm64.py",
-    "test_manual.py",
+    "engine/test_scx_programs.py",
     "engine/test_build.py",
     "engine/test_decisions.py",
     "engine/test_scx_below.py",
     "engine/test_switching.py",
-    "engine/test_scx_programs.py",
     "engine/test_scx_sanitized.py",
     "engine/test_steady_state.py",
     "lab/bisecting/test_bisect.py",

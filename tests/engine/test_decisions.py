@@ -162,7 +162,7 @@ def test_newidle_weighs_each_domain(series: str, sim: Simulator, tmp_path: Path)
     load: Json = {"name": "t", "count": 450, "program": [{"run": "20us"}, {"sleep": "5us"}]}
     draws = "NI_RANDOM" in sched_features(series)
     features = {"NI_RANDOM": False} if draws else {}
-    scenario: Json = {"duration": "35ms", "tasks": [load], "features": features}
+    scenario: Json = {"duration": "27ms", "tasks": [load], "features": features}
     names = "schedlab:newidle*,schedlab:load_balance"
     trace = tmp_path / "t"
     events, counters = decisions(sim, "epyc-7713-2p-nps1", scenario, trace, names, moves=False)

@@ -251,7 +251,9 @@ def test_a_line_without_an_end_is_not_kept() -> None:
 def test_what_cannot_be_killed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A shell whose `kill` does nothing stands for processes that wait in the kernel."""
     kill = schedlab.base.system.remote._KILL
-    monkeypatch.setattr(schedlab.base.system.remote, "_KILL", f"kill() {{ :; }}; {kill}")
+    soon = kill.replace(f"+ {schedlab.base.system.remote._KILL_SECONDS}))", "+ 1))")
+    assert soon != kill
+    monkeypatch.setattr(schedlab.base.system.remote, "_KILL", f"kill() {{ :; }}; {soon}")
     with line_to("echo ready; exec sh") as shell:
         shell.await_ready(30)
         far = RemoteSystem(shell, tmp_path / "state", str(tmp_path / "far"))
