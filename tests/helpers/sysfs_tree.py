@@ -24,8 +24,11 @@ class Tree:
     def put(self, path: str, text: object) -> None:
         """Write a file as the kernel shows it: one trailing newline."""
         place = self.root / path.lstrip("/")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(f"{text}\n")
+        try:
+            place.write_text(f"{text}\n")
+        except FileNotFoundError:  # one of many thousands is the first of its folder
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(f"{text}\n")
 
 
 @dataclass(frozen=True)
