@@ -86,15 +86,18 @@ def test_a_run_is_the_same_for_any_number_of_jobs(
     machine = Path(__file__).parents[2] / "machines" / "smp4.toml"
     if not machine.is_file():
         pytest.skip("the machine files are not there")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f"target = 'sim:{machine}'\nload_warmup = 'none'\n"
+        "[[benchmark]]\nname = 'HackbenchPipeThreads'\nparams = { groups = 1, loops = 50 }\n"
+        "[[benchmark]]\nname = 'PerfBenchSchedPipe'\nparams = { loops = 300 }\n"
+        f"[[variant]]\nname = 'base'\nkernel = '{series}'\n"
+        "[[variant]]\nname = 'no-wa'\nsched_features = ['NO_WA_IDLE']\n"
+    )
     kept = []
     for jobs in (1, 2):
         out = tmp_path / f"out-{jobs}"
-        status, _, errors = lab.call(
-            *("run", "--target", f"sim:{machine}", "--output", out, "--jobs", jobs),
-            *("--benchmark", "HackbenchPipeThreads:groups=1,loops=50"),
-            *("--benchmark", "PerfBenchSchedPipe:loops=300", "--blocks", 2),
-            *("--variant", f"base: kernel={series}", "--variant", "no-wa: NO_WA_IDLE"),
-        )
+        status, _, errors = lab.call("run", plan, "--blocks", 2, "--output", out, "--jobs", jobs)
         assert status == 0, errors
         runs = Store.open(out).records()
         assert [record.error for record in runs if record.status != "ok"] == []
@@ -146,7 +149,7 @@ def test_a_result_gives_the_same_hashes_elsewhere(
     [periodic] = [path for path in EXAMPLES if path.stem == "periodic"]
     shutil.copy(periodic, here / "periodic.json")
     (here / "plan.toml").write_text(
-        "target = 'sim:mine.toml'\nworkload = ['periodic.json']\n"
+        "target = 'sim:mine.toml'\nworkload = ['periodic.json']\nload_warmup = 'none'\n"
         "[[benchmark]]\nname = 'HackbenchPipeThreads'\nparams = { groups = 1, loops = 50 }\n"
         f"[[kernel]]\nname = 'moved-{series}'\nbase = '{series}'\npatches = ['half.patch']\n"
         f"[[variant]]\nname = 'base'\n[[variant]]\nname = 'half'\nkernel = 'moved-{series}'\n"
