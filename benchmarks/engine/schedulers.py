@@ -14,7 +14,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from schedlab.base.errors import SchedlabError
@@ -37,12 +37,12 @@ SHOWN = 8
 """Digits of a hash."""
 
 
-def everything(shelf: Shelf) -> Iterator[tuple[str, str]]:
-    """Yield each series with each of its schedulers."""
-    for series in SERIES:
+def schedulers(shelf: Shelf, wanted: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield each of these series with each of its schedulers; the others need not be there."""
+    for series in (series for series in SERIES if series in wanted):
         for name in sorted(tree_schedulers(shelf.base(shelf.recipe(series).base))):
             yield series, name
-    if tree := scx_tree(shelf):
+    if SERIES[-1] in wanted and (tree := scx_tree(shelf)):
         for name in scx_sources(tree):
             yield SERIES[-1], name
 
@@ -96,7 +96,8 @@ def main() -> None:
     print(f"| tree | scheduler | {' | '.join(MACHINES)} |")
     print(f"|---|---|{'---|' * len(MACHINES)}")
     found = 0
-    for series, name in everything(shelf):
+    of_series = {name.partition("+")[0] for name in wanted} or set(SERIES)
+    for series, name in schedulers(shelf, of_series):
         if not wanted or series in wanted or f"{series}+{name}" in wanted:
             found += 1
             print(f"| {series} | {name} | {' | '.join(row(shelf, series, name))} |", flush=True)
