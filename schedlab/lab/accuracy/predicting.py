@@ -127,8 +127,8 @@ class _State:
     @property
     def unknown(self) -> list[str]:
         """Return the cases that no engine has simulated."""
-        have = self.left_out | {label for part in self.parts for label in part.whole}
-        return [label for label in self.labels if label not in have]
+        have = {label for part in self.parts for label in part.whole}
+        return [label for label in self.owed if label not in have]
 
     @property
     def is_whole(self) -> bool:
