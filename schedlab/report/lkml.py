@@ -171,7 +171,7 @@ def _table(page: Page, table: Table, heading: str) -> None:
     _, report, first = table.rows[0]
     page.say(described(first.metric))
     names = (fitted(name, _NAME) for name in (report.baseline, table.variant))
-    rows = [(row_name(n, heading) or o.metric.name, *_figures(o)) for n, _, o in table.rows]
+    rows = [(name or o.metric.name, *_figures(o)) for name, _, o in table.rows]
     head = ("Test", *names, "pct", "interval", "n", "verdict")
     widths = [max(columns(row[i]) for row in (head, *rows)) for i in range(1, len(head))]
     shared = _shared_remark([outcome for _, _, outcome in table.rows])

@@ -38,6 +38,7 @@ class Table:
     title: str
     variant: str
     rows: tuple[tuple[str, Report, Outcome], ...]
+    """A row's name is the machine's, of one machine the case's behind its benchmark, or empty."""
 
 
 def places(reports: Sequence[Report]) -> list[Place]:
@@ -122,7 +123,7 @@ def tables(found: Sequence[Place]) -> Iterator[tuple[str, list[Table]]]:
             for outcome in case.outcomes:
                 of = rows.setdefault(heading, {})
                 title = outcome.metric.name
-                name = place.label if several else outcome.case.label
+                name = place.label if several else wording.row_name(case.info.label, heading)
                 of.setdefault((title, outcome.variant), []).append((name, place.report, outcome))
     for heading, of in rows.items():
         yield heading, [Table(title, variant, tuple(r)) for (title, variant), r in of.items()]

@@ -309,6 +309,21 @@ def test_one_mail_of_three_machines(tmp_path: Path) -> None:
     assert PLATFORM["Node name"] in with_platform
 
 
+def test_a_machine_whose_name_begins_like_the_benchmark_keeps_it(tmp_path: Path) -> None:
+    plan = plan_of((Variant(name="base"), Variant(name="patch")))
+    bench = replace(COMMON[0], label="s", benchmark="s", effects={"patch": 1.1})
+    reports = []
+    for name in ("smp4", "small-2n-smt2"):
+        of = plan.model_copy(update={"target": f"sim:{name}"})
+        machine = MACHINE.model_copy(update={"name": name})
+        reports.append(report_of(make_store(tmp_path / name, [bench], of, machine=machine)))
+    several = SHAPES["lkml"].several
+    assert several is not None
+    lines = several(reports).splitlines()
+    for name in ("smp4", "small"):
+        assert sum(line.startswith(f"{name}: ") for line in lines) == 1
+
+
 def test_a_mail_of_benchmarks_with_many_metrics(tmp_path: Path) -> None:
     """Of metrics beside the first it has what is claimed, or how many verdicts of each kind."""
     several = SHAPES["lkml"].several
