@@ -23,6 +23,8 @@ _PATIENCE_SECONDS = 60.0
 _MOST_BYTES = 128 << 20
 """The longest answer that is taken: far more than sysfs of thousands of CPUs, or a run's files."""
 _MOST_LINE = 1 << 20
+_LONGEST_SECONDS = 2e6
+"""What poll() takes is a C int of milliseconds; a wait that is longer has no end."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ class Shell:
 
     def _send(self, data: bytes, deadline: float) -> None:
         while data:
-            self._await([], [self._input], deadline)
+            self._await(self._input, select.POLLOUT, deadline)
             try:
                 data = data[os.write(self._input, data) :]
             except OSError as error:
@@ -118,14 +120,16 @@ class Shell:
         return taken
 
     def _receive(self, deadline: float) -> None:
-        self._await([self._output], [], deadline)
+        self._await(self._output, select.POLLIN, deadline)
         chunk = os.read(self._output, 1 << 16)
         if not chunk:
             raise SystemLost(f"{self.name}: the connection to it has ended.")
         self._rest += chunk
 
-    def _await(self, readable: list[int], writable: list[int], deadline: float) -> None:
+    def _await(self, descriptor: int, event: int, deadline: float) -> None:
+        poller = select.poll()
+        poller.register(descriptor, event)
         left = deadline - time.monotonic()
-        limit = None if left == math.inf else left
-        if left <= 0 or not any(select.select(readable, writable, [], limit)):
+        limit = math.ceil(left * 1000) if left < _LONGEST_SECONDS else None
+        if left <= 0 or not poller.poll(limit):
             raise SystemLost(f"{self.name}: does not answer.")

@@ -1,8 +1,10 @@
 """A system that a shell reaches, tried with a shell of this host."""
 
 import os
+import resource
 import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,6 +40,28 @@ def launch(
         timeout,
         folder if into else None,
     )
+
+
+def test_a_line_may_have_any_descriptor() -> None:
+    """A lab with many files open has descriptors that select() does not take, above 1,023."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    many = 1100
+    if hard < many:
+        pytest.skip(f"at most {hard} files can be open here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, many), hard))
+    with ExitStack() as open_files:
+        open_files.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        while open_files.enter_context(Path(os.devnull).open()).fileno() < 1024:
+            pass
+        process = open_files.enter_context(
+            subprocess.Popen(
+                ["sh", "-c", "echo ready; exec sh"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+        )
+        shell = Shell(process, "the far end")
+        shell.await_ready(PATIENCE_SECONDS)
+        assert shell.run("echo hello").out == b"hello\n"
+        process.terminate()
 
 
 def test_files_are_read_and_written_as_the_kernel_says(far: RemoteSystem, tmp_path: Path) -> None:
