@@ -234,7 +234,9 @@ def test_a_killed_recorder_is_ended_by_the_next_lab(tmp_path: Path) -> None:
         assert f"ftrace records into {instance}" in told
         done = restore_journal(system)
     assert any("ended" in line and "processes" in line for line in done)
-    assert f"removed ftrace's buffers {instance}" in done
+    # What records is killed in no order: its shell may see its command end and remove them itself.
+    removed = [line for line in done if "buffers" in line]
+    assert removed in ([], [f"removed ftrace's buffers {instance}"])
     assert not Path(instance).exists()
 
 
