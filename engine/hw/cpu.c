@@ -233,23 +233,39 @@ void hw_settle_accounts(void)
 
 /* ------------------------------------------------------------------ user mode */
 
-/* work * 65536 / rate, in two steps: the product of long work has more than 64 bits. */
-simtime time_at_pace(const struct cpu *c, simtime work)
+/*
+ * Time is counted in ns, and where lines are waited for in parts of one; a pace says how much of
+ * 65536 parts of work is done meanwhile.  So work has parts that are smaller than both.
+ */
+#define WORK_PARTS	((simtime)65536 * REFILL_PARTS)
+
+/*
+ * The ns that the task's work takes: work / pace, rounded up, less what it is ahead.  In two steps,
+ * as the product of long work has more than 64 bits.
+ */
+static simtime time_at_pace(const struct cpu *c)
 {
-	simtime whole = work / c->pace.all, rest = work % c->pace.all;
+	simtime whole = c->task->work / c->pace.all, ahead = c->task->ahead;
+	simtime rest = c->task->work % c->pace.all * WORK_PARTS, ns = (simtime)c->pace.all * REFILL_PARTS;
 
 	if (whole >= EVENT_NEVER / 65536)
 		return EVENT_NEVER;
-	return whole * 65536 + (rest * 65536 + c->pace.all - 1) / c->pace.all;
+	if (rest < ahead) {
+		if (!whole)
+			return 0;
+		whole--;
+		rest += (simtime)c->pace.all * WORK_PARTS;
+	}
+	return whole * 65536 + (rest - ahead + ns - 1) / ns;
 }
 
-/* What is less than a ns of work counts the next time. */
-simtime work_at_pace(struct cpu *c, simtime ns)
+/* What is less than a ns of work is done ahead: it counts the next time. */
+simtime work_at_pace(struct cpu *c, simtime time)
 {
-	simtime parts = ns % 65536 * c->pace.all + c->part;
+	simtime parts = time % WORK_PARTS * c->pace.all + c->task->ahead;
 
-	c->part = parts % 65536;
-	return ns / 65536 * c->pace.all + parts / 65536;
+	c->task->ahead = parts % WORK_PARTS;
+	return time / WORK_PARTS * c->pace.all + parts / WORK_PARTS;
 }
 
 /* Some of its footprint is not there; who busy-waits has none to go over. */
@@ -267,7 +283,7 @@ static simtime work_time(const struct cpu *c)
 
 	if (c->task->spins_until)
 		return c->task->work;
-	ns = time_at_pace(c, c->task->work);
+	ns = time_at_pace(c);
 	return is_cold(c->task) && ns != EVENT_NEVER ? ns + refill_wait(c->task) : ns;
 }
 
@@ -282,7 +298,7 @@ static void progress(struct cpu *c, simtime now)
 	if (is_cold(c->task))
 		done = refill_work_in(c, done);
 	else if (!c->task->spins_until)
-		done = work_at_pace(c, done);
+		done = work_at_pace(c, done * REFILL_PARTS);
 	c->task->work -= min_time(done, c->task->work);
 }
 
@@ -293,11 +309,16 @@ void cpu_count_work(struct cpu *c)
 	spent_in_user(c);
 }
 
+/* Its time was rounded up: the task did more, by less than a ns. */
 static void finish_work(struct cpu *c)
 {
-	if (is_cold(c->task))
+	struct hw_task *task = c->task;
+
+	if (!task->spins_until)
+		task->ahead += time_at_pace(c) * c->pace.all * REFILL_PARTS - task->work * WORK_PARTS;
+	if (is_cold(task))
 		refill_work_done(c);
-	c->task->work = 0;
+	task->work = 0;
 }
 
 int hw_run_user(struct hw_task *task)
@@ -316,7 +337,6 @@ int hw_run_user(struct hw_task *task)
 	if (task->spins_until)
 		task->work = task->spins_until > hw.clk ? task->spins_until - hw.clk : 0;
 	c->resume = hw.clk;
-	c->part = 0;
 	if (task->work || task->owed >= REFILL_PARTS) {
 		c->pace = speed_of(c, task);
 		c->resume += work_time(c);

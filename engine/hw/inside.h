@@ -40,7 +40,7 @@ struct cpu {
 	simtime		pictured;		/* and in the picture */
 	struct hw_task	*task, *spender; /* spender: the task if its time is accounted, else NULL */
 	struct pace	pace;			/* of its user code */
-	simtime		part;			/* 65536ths of a ns of its work */
+	unsigned int	waited_rest;		/* of waits for lines, in REFILL_PARTS of a ns */
 	unsigned int	spent_rest[4];		/* of the divisions of spent_in_user() */
 	simtime		vector[HW_NR_VECTORS];	/* arrival, or HW_NEVER */
 	simtime		user_ns, kernel_ns, idle_ns, off_ns;
@@ -54,8 +54,7 @@ extern struct cpu cpus[HW_MAX_CPUS];
 extern unsigned long events;
 void cpu_update_rate(int cpu);
 void cpu_count_work(struct cpu *c);
-simtime time_at_pace(const struct cpu *c, simtime work);	/* that its task takes, rounded up */
-simtime work_at_pace(struct cpu *c, simtime ns);
+simtime work_at_pace(struct cpu *c, simtime time);	/* time: in REFILL_PARTS of a ns */
 void *cpu_resumer(int *cpu);		/* stack that resumed it; cpu -1: the engine's loop */
 
 /* spent.c */

@@ -249,12 +249,13 @@ simtime refill_wait(struct hw_task *task)
 static simtime wait_for_lines(struct cpu *c, simtime time)
 {
 	struct hw_task *task = c->task;
-	simtime ns = least(task->owed, time) / PARTS;
+	simtime wait = least(task->owed, time), counted = wait + c->waited_rest;
 
-	task->owed -= ns * PARTS;
-	hw_counts.refill_ns += ns;
-	spent_on_lines(c, ns);
-	return time - ns * PARTS;
+	task->owed -= wait;
+	c->waited_rest = counted % PARTS;
+	hw_counts.refill_ns += counted / PARTS;
+	spent_on_lines(c, counted / PARTS);
+	return time - wait;
 }
 
 /* How many lines it comes to in that time, if the next one takes `first` and others `line`. */
@@ -283,7 +284,7 @@ simtime refill_work_in(struct cpu *c, simtime ns)
 		reach(c, &next, n);
 		time = wait_for_lines(c, time - first - (n - 1) * each);
 	}
-	rest = task->owed < PARTS ? work_at_pace(c, time / PARTS) : 0;
+	rest = work_at_pace(c, time);
 	task->since_line = (task->since_line + rest) % hw_costs.touch;
 	return work + rest;
 }
@@ -302,5 +303,5 @@ void refill_work_done(struct cpu *c)
 		reach(c, &next, n);
 		lines -= n;
 	}
-	wait_for_lines(c, task->owed);
+	wait_for_lines(c, task->owed - task->owed % PARTS);
 }

@@ -402,7 +402,8 @@ struct hw_task {
 	struct hw_cold	cold_near, cold_far;	/* and the second: in its LLC, and beyond */
 	struct hw_cold	cold_new;		/* of a new image, which paid for them in its start */
 	simtime		since_line;		/* of its work, since it came to one of them */
-	simtime		owed;			/* of the wait for those that it came to (refill.c) */
+	simtime		ahead;			/* parts of a ns of work done beyond what is counted */
+	simtime		owed;			/* of the wait for those that it came to */
 };
 
 /*

@@ -277,3 +277,32 @@ def test_a_pace_that_changes_all_the_time_takes_no_work_away(sim: Simulator) -> 
     assert often["task_time"]["v"]["parts_ns"]["user"] / ops(often, "v") == pytest.approx(
         10_000, rel=0.003
     )
+
+
+@pytest.mark.parametrize("touch", [30, 70])
+def test_a_cold_tasks_work_is_kept_while_its_pace_changes(sim: Simulator, touch: int) -> None:
+    """Parts of a ns of work and of waits count, however often the time until then is looked at."""
+    described = machine("smt8")
+    described["cache"]["l2"] = "512KiB"
+    described["cost"] |= {"touch": f"{touch}ns"}
+    victim: Json = {"name": "v", "footprint": "300KiB", "program": [{"run": "10us"}]}
+    waker = {"name": "d", "footprint": "500KiB", "nice": -10}
+    waker |= {"program": [{"run": "60us"}, {"sleep": "300us"}]}
+    beside: Json = {"name": "o", "count": 7, "affinity": "1-7", "memory_share": 0.2}
+    beside |= {"program": [{"run": "50ns"}, {"yield": True}]}
+    first: Json = {"affinity": "0"}
+    tasks = [victim | first | {"memory_share": 0.2}, waker | first, beside]
+    result = sim(described, scenario(*tasks, duration="160ms"))
+    worked = result["task_time"]["v"]["parts_ns"]["user"]
+    assert worked / ops(result, "v") == pytest.approx(10_000, rel=3e-4)
+
+
+@pytest.mark.parametrize("work", [1, 2, 3, 5, 20])
+def test_short_work_on_a_slow_cpu_takes_no_longer_in_all(sim: Simulator, work: int) -> None:
+    """Each piece of it ends in whole ns, and what that is too much comes off the next one's."""
+    described = machine("biglittle-6")
+    task: Json = {"name": "v", "affinity": "0", "program": [{"run": f"{work}ns"}, {"yield": True}]}
+    result = sim(described, scenario(task, duration="120ms"))
+    parts = result["task_time"]["v"]["parts_ns"]
+    assert parts["capacity"]
+    assert parts["user"] / ops(result, "v") == pytest.approx(work, rel=2e-3)
