@@ -151,6 +151,8 @@ class Extent:
     """Of the simulated ones."""
     judged: int
     """Simulated, not cold, and long enough."""
+    held: tuple[int, int]
+    """Of these with an interval, those whose interval has the published change, and all."""
 
 
 @dataclass(frozen=True)
@@ -250,12 +252,14 @@ def extents(rows: Sequence[Prediction]) -> Iterator[Extent]:
     )
     for words, some in (("all", validation), *notable):
         done = [row for row in some if row.counts]
+        settled = Score(tuple(row for row in done if not row.cold))
         yield Extent(
             words,
             published=len(some),
             simulated=len(done),
-            cold=sum(row.cold for row in done),
-            judged=sum(row.judged and not row.cold for row in done),
+            cold=len(done) - len(settled.rows),
+            judged=len(settled.judged),
+            held=settled.held,
         )
 
 

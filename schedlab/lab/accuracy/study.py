@@ -61,6 +61,7 @@ def study(
         ),
         "## Score",
         _scores(rows),
+        _by_engine(simulated),
         _extents(rows),
         _aims(whole),
         "## What was changed",
@@ -95,13 +96,15 @@ def _scores(rows: Sequence[Prediction]) -> str:
         counts = [str(each.count(grade)) for grade in GRADES]
         shares = [f"{some} of {most}" for some, most in (each.right_cases, each.held)]
         lines.append(table_row([name, str(len(each.rows)), *counts, *shares, rank]))
-    calibration = sum(row.mark == "calibration" and row.simulated is not None for row in rows)
+    calibration = [row for row in rows if row.mark == "calibration" and row.simulated is not None]
+    claims = Score(tuple(row for row in calibration if not row.cold))
     words = [
         "*right*, *wrong* and *invented* are claims. *Cases right* counts the metrics of one"
         " benchmark case as one claim, as they come from the same runs. *Intervals that hold* are"
         " simulated intervals with the published change in them.",
-        f"{calibration} simulated rows set a figure of their machine (calibration) and are not"
-        " counted.",
+        f"{len(calibration)} simulated rows set a figure of their machine (calibration) and are not"
+        f" counted; of what they claim, {claims.count('right')} would be right,"
+        f" {claims.count('wrong')} wrong and {claims.count('invented')} invented.",
     ]
     if cold.rows:
         words.append(
@@ -111,12 +114,30 @@ def _scores(rows: Sequence[Prediction]) -> str:
     return "\n".join(lines) + "\n\n" + _wrapped(" ".join(words))
 
 
+def _by_engine(simulated: Mapping[str, Sequence[Predicted]]) -> str:
+    """Return what each engine's rows make of the score, the one with most rows first."""
+    of_engine: dict[str, list[Prediction]] = {}
+    for part in (part for parts in simulated.values() for part in parts):
+        of_engine.setdefault(part.engine.get(ENGINE[0], ""), []).extend(part.rows)
+    scores = [(name, score(rows)) for name, rows in of_engine.items()]
+    scores.sort(key=lambda each: -len(each[1].rows))
+    head = (ENGINE[0], "rows", *GRADES)
+    lines = [table_row(head), table_row(["---", *["---:"] * (len(head) - 1)])]
+    for name, each in scores:
+        if each.rows:
+            counts = [str(each.count(grade)) for grade in GRADES]
+            lines.append(table_row([name, str(len(each.rows)), *counts]))
+    return "\n".join(lines) if len(lines) > 3 else ""
+
+
 def _extents(rows: Sequence[Prediction]) -> str:
-    head = ("validation rows", "published", "simulated", "of these cold", "judged")
+    counted = ("published", "simulated", "of these cold", "judged", "intervals that hold")
+    head = ("validation rows", *counted)
     lines = [table_row(head), table_row(["---", *["---:"] * (len(head) - 1)])]
     for each in extents(rows):
         counts = (each.published, each.simulated, each.cold, each.judged)
-        lines.append(table_row([each.size, *map(str, counts)]))
+        holds = "{} of {}".format(*each.held)
+        lines.append(table_row([each.size, *map(str, counts), holds]))
     return "\n".join(lines)
 
 
@@ -246,11 +267,12 @@ def _counts(counts: Sequence[tuple[str, Counted]]) -> str:
 
 
 def _wrong(rows: Sequence[Prediction], explained: Mapping[str, str]) -> str:
-    """Explain what is wrong, also what is not simulated now."""
+    """Explain what is wrong, also what is not counted, or not simulated now."""
     sections = [
         f"### {row.key}\n\n{_figures(row)}\n\n{explained.get(row.key, UNEXPLAINED).strip()}"
         for row in rows
-        if row.counts and row.grade in ("wrong", "invented", "missed")
+        if (row.counts and row.grade in ("wrong", "invented", "missed"))
+        or (row.mark == "calibration" and row.grade in ("wrong", "invented"))
     ]
     sections += [
         f"### {row.key}\n\n*Not simulated now.*\n\n{explained[row.key].strip()}"
@@ -267,7 +289,11 @@ def _figures(row: Prediction) -> str:
         "invented": "claimed where nothing was published",
         "missed": "called equivalent, or without effect, where an effect was published",
     }
-    return f"*Published {percent(row.published)} %, simulated {simulated}: {words[row.grade]}.*"
+    uncounted = "" if row.counts else "; it set a figure, and is not counted"
+    return (
+        f"*Published {percent(row.published)} %, simulated {simulated}:"
+        f" {words[row.grade]}{uncounted}.*"
+    )
 
 
 def _wrapped(text: str) -> str:

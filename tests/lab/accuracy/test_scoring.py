@@ -115,6 +115,8 @@ def test_extents_say_how_far_the_published_rows_were_simulated() -> None:
     cold = row(0.2, 0.3, "better", label="i", cold=True)
     counts = [(e.published, e.simulated, e.cold, e.judged) for e in extents([*ROWS, short, cold])]
     assert counts == [(8, 7, 1, 5), (8, 7, 1, 5), (7, 6, 1, 4)]
+    held = [each.held for each in extents([*ROWS[:2], row(0.06, 0.1, "better", label="h")])]
+    assert held == [(1, 3), (1, 3), (0, 2)]
 
 
 def test_metrics_of_one_case_are_one_claim() -> None:
@@ -285,7 +287,7 @@ def test_the_study_has_a_section_for_each_wrong_claim() -> None:
     assert "| b-plan | not simulated |  |  |" in page
     assert "| d-plan (3 of 4 cases) | e1 |  |  |  |\n| d-plan (1 of 4 cases) | e2 |" in page
     assert "| **all** | 5 | 2 | 1 | 0 | 0 | 2 | 0 | 0 | 2 of 3 | 1 of 5 |" in page
-    assert "| all | 6 | 5 | 0 | 5 |" in page
+    assert "| all | 6 | 5 | 0 | 5 | 1 of 5 |" in page
     assert "two thirds of the signs right" in page
     assert "3 of 4, **met on the rows simulated so far: 5 of 6**" in page
     assert "- claims right by case: 2 of 3\n" in page
@@ -308,6 +310,27 @@ def test_a_wrong_claim_is_explained_also_while_it_is_not_simulated() -> None:
     assert page.endswith(f"### a-plan: c, time\n\n*Not simulated now.*\n\n{words}\n")
     right = [r for r in ROWS if r.label != "c"]
     assert "There are none." in study(right, references(), SIMULATED, explained)
+
+
+def test_a_false_claim_on_a_row_that_set_a_figure_is_shown_and_not_counted() -> None:
+    false = row(0.01, -9.0, "worse", label="x", mark="calibration")
+    page = study([*ROWS, false], references(), SIMULATED, {})
+    assert "### a-plan: x, time" in page
+    assert "it set a figure, and is not counted" in page.replace("\n", " ")
+    assert "1 would be right, 0 wrong and 1 invented" in page.replace("\n", " ")
+    assert "| **all** | 5 |" in page
+
+
+def test_the_score_is_split_by_engine() -> None:
+    parts = [
+        Predicted(ROWS[:1], [], {"Engine version": "older"}, (), 3, ("a",)),
+        Predicted(ROWS[1:3], [], {"Engine version": "newer"}, (), 3, ("b", "c")),
+    ]
+    page = study(ROWS[:3], references(), {"a-plan": parts}, {})
+    newer, older = (re.search(rf"^\| {name} \| .*$", page, re.M) for name in ("newer", "older"))
+    assert newer and newer[0].startswith("| newer | 2 | 1 | 1 | 0 |")
+    assert older and older[0].startswith("| older | 1 | 1 | 0 | 0 |")
+    assert newer.start() < older.start()
 
 
 def test_rows_too_short_and_cold_ones_are_marked_in_the_study() -> None:
