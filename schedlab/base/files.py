@@ -2,10 +2,11 @@
 
 import json
 import stat
+import tempfile
 from pathlib import Path
 from typing import Any
 
-from schedlab.base.errors import SchedlabError, UsageError, reading
+from schedlab.base.errors import SchedlabError, UsageError, reading, writing
 
 
 def read_bytes(path: Path, most: int, kind: type[SchedlabError] = UsageError) -> bytes:
@@ -44,6 +45,19 @@ def need_regular(path: Path) -> None:
         mode = path.stat().st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise UsageError(f"{path}: is not a regular file (a pipe, a device or a socket); copy it.")
+
+
+def need_place(path: Path) -> None:
+    """Find out, before long work, whether a file can be written; nothing is left there.
+
+    Raises:
+        HostError: it cannot be.
+    """
+    with writing(path):
+        if path.exists():
+            path.open("ab").close()
+        else:
+            tempfile.TemporaryFile(dir=path.parent).close()
 
 
 def parse_json(text: str | bytes, path: Path) -> Any:
