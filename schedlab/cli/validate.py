@@ -10,6 +10,7 @@ import click
 from schedlab.base.cpulist import MOST_CPUS
 from schedlab.base.data import published_file
 from schedlab.base.errors import UsageError, writing
+from schedlab.base.files import need_place
 from schedlab.cli.echo import echo, put
 from schedlab.cli.how import How
 from schedlab.cli.names import FILE, FOLDER, KERNEL, MACHINE, PUBLISHED, TARGET, VARIANT
@@ -106,6 +107,10 @@ def validate(
     here or elsewhere; remove the file to begin again. It can be stopped; the same command continues
     it.
 
+    If one change is named, only its plans are simulated and printed, and a page is written with
+    --output alone: a new one of that change; one whose record has other changes stays one of all,
+    with their rows as recorded.
+
     With --target vm:KERNEL the simulator is compared with the real kernel on the same CPUs:
     scheduling domains, sched features and placement decisions must be identical, otherwise the exit
     status is 1. With `scx=NAME` in --variant, a sched_ext scheduler of the kernel's tree is
@@ -133,6 +138,8 @@ def validate(
         raise UsageError("--changes compares this host; leave out --only and --target.")
     if jobs and (changes or target):
         raise UsageError("--jobs goes with loads and with --published.")
+    if output:
+        need_place(output)
     from schedlab.kernels.shelf import check_name
     from schedlab.lab.accuracy.applications import chosen as applications_of
     from schedlab.lab.accuracy.loads import chosen

@@ -3,10 +3,13 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import NamedTuple
 
+from schedlab.benchmarks import Case
+from schedlab.benchmarks.metric import Better
 from schedlab.judging.analysis import Outcome
 from schedlab.judging.marks import Mark, mark_of
-from schedlab.judging.reference import Reference, Table, mean
+from schedlab.judging.reference import Figures, Reference, Table, mean
 from schedlab.machine.model import Machine
 from schedlab.result.record import RunRecord
 from schedlab.result.store import CaseInfo
@@ -70,11 +73,16 @@ def matched(
             outcome = found.get((label, table.metric, table.variant))
             if outcome is None:
                 continue
-            change = mean(other) / mean(base) - 1
-            better = -change if outcome.metric.better == "lower" else change
+            better = change_of(base, other, outcome.metric.better)
             mark = mark_of(document, label, table.metric, machine)
             scaled = mean(base) * table.scale(outcome.case.params)
             yield Matched(table, label, outcome, scaled, better, mark)
+
+
+def change_of(base: Figures, other: Figures, better: Better) -> float:
+    """Return a published change, positive is better."""
+    change = mean(other) / mean(base) - 1
+    return -change if better == "lower" else change
 
 
 @dataclass(frozen=True)
@@ -88,6 +96,39 @@ class Counted:
     published: float
     """The mean of the runs, for the parameters of ours."""
     here: float
+
+
+class PublishedCount(NamedTuple):
+    """A published count of an event in one variant."""
+
+    label: str
+    counter: str
+    variant: str
+    size: float
+    """The mean of the runs, for the parameters of ours."""
+
+
+def counts_of(
+    published: Reference, target: str, baseline: str, cases: Sequence[CaseInfo | Case]
+) -> Iterator[PublishedCount]:
+    """Yield the counts of a document that a plan's cases on a target repeat.
+
+    Args:
+        published: what the document says.
+        target: where the runs are made.
+        baseline: the variant that the first column of counts stands for.
+        cases: the plan's.
+    """
+    known = {case.label: case for case in cases}
+    for table in published.counts:
+        if table.target != target:
+            continue
+        for label, base, other in table.rows:
+            if label not in known:
+                continue
+            scale = table.scale(known[label].params)
+            for variant, counts in ((baseline, base), (table.variant, other)):
+                yield PublishedCount(label, table.counter, variant, fmean(counts) * scale)
 
 
 def counted(
@@ -106,19 +147,10 @@ def counted(
         cases: the benchmarks that were run.
         records: their runs, any of them.
     """
-    known = {case.label: case for case in cases}
     good = [run for run in records if run.status == "ok" and not run.key.warmup]
-    for table in published.counts:
-        if table.target != target:
-            continue
-        for label, base, other in table.rows:
-            if label not in known:
-                continue
-            scale = table.scale(known[label].params)
-            for variant, counts in ((baseline, base), (table.variant, other)):
-                runs = [r.counters for r in good if (r.key.case, r.key.variant) == (label, variant)]
-                here = [counters[table.counter] for counters in runs if table.counter in counters]
-                if here:
-                    is_baseline = variant == baseline
-                    size = fmean(counts) * scale
-                    yield Counted(label, table.counter, variant, is_baseline, size, fmean(here))
+    for label, counter, variant, size in counts_of(published, target, baseline, cases):
+        runs = [r.counters for r in good if (r.key.case, r.key.variant) == (label, variant)]
+        here = [counters[counter] for counters in runs if counter in counters]
+        if here:
+            is_baseline = variant == baseline
+            yield Counted(label, counter, variant, is_baseline, size, fmean(here))

@@ -1,9 +1,12 @@
 """`schedlab validate --published` with a fake simulator: runs, scores, studies, goes on."""
 
+import errno
 import json
+import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -361,3 +364,206 @@ def test_rows_that_match_nothing_are_refused_with_their_place(
     assert f"{published}: " in errors
     assert message in errors
     assert not (published.parent / "results").exists()
+
+
+def second_change(lab: FakeLab, published: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Add a change with a plan of its own; both are all that is published."""
+    folder = published.parent
+    plan, file = folder / "other-plan.toml", folder / "other.toml"
+    plan.write_text(PLAN.format(machine=lab.machine, published=file) + "seed = 7\n")
+    file.write_text(PUBLISHED.format(machine=lab.machine, plan=plan).replace("WA_IDLE", "it"))
+    for module in ("published", "predicting"):
+        monkeypatch.setattr(
+            f"schedlab.lab.accuracy.{module}.all_references", lambda: [str(published), str(file)]
+        )
+    return file
+
+
+def parts_of(page: Path) -> list[dict[str, Any]]:
+    return list(json.loads(page.with_suffix(".json").read_text())["parts"])
+
+
+def test_a_named_change_leaves_the_others_in_the_page_and_record(
+    lab: FakeLab, published: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, page = second_change(lab, published, monkeypatch), published.parent / "predictions.md"
+    assert call(lab, published, "--output", page)[0] == 0
+    assert "other-plan" not in page.read_text()  # a new page is of the named change
+    status, text, errors = call(lab, other, "--output", page)
+    assert status == 0, errors
+    assert "plan 1 of 1: other-plan" in errors
+    assert "validation rows, all: 2 published, 2 simulated" in text
+    assert [part["plan"] for part in parts_of(page)] == ["no-wa-plan", "other-plan"]
+    assert "| no-wa-plan | " in page.read_text()
+    assert "| other-plan | " in page.read_text()
+
+
+def test_rows_of_unknown_plans_stay_in_the_record_and_are_told(
+    lab: FakeLab, published: Path
+) -> None:
+    page = published.parent / "predictions.md"
+    assert call(lab, published, "--output", page)[0] == 0
+    foreign = {**parts_of(page)[0], "plan": "a-plan-of-old"}
+    page.with_suffix(".json").write_text(json.dumps({"parts": [foreign, *parts_of(page)]}))
+    status, _, errors = call(lab, published, "--output", page)
+    assert status == 0
+    assert "2 rows of a-plan-of-old stay there and do not count" in errors
+    assert parts_of(page)[-1] == foreign
+    assert "a-plan-of-old" not in page.read_text()
+
+
+def test_a_full_disk_leaves_the_record_as_it_was(
+    lab: FakeLab, published: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = published.parent / "predictions.md"
+    assert call(lab, published, "--output", page)[0] == 0
+    before = page.with_suffix(".json").read_bytes(), page.read_bytes()
+
+    def full(file: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    status, _, errors = call(lab, published, "--output", page)
+    assert status == 2
+    assert f"{page.with_suffix('.json')}: cannot be written: No space left on device" in errors
+    assert (page.with_suffix(".json").read_bytes(), page.read_bytes()) == before
+    assert not page.with_suffix(".new").exists()
+
+
+Part = dict[str, Any]
+
+
+def twice(part: Part) -> None:
+    part["rows"].append(part["rows"][0])
+
+
+def emptied(part: Part) -> None:
+    part["rows"] = []
+
+
+def unknown_case(part: Part) -> None:
+    part["whole"].append("nolabel")
+
+
+def whole_twice(part: Part) -> None:
+    part["whole"] *= 2
+
+
+def set_in_row(**values: object) -> Callable[[Part], None]:
+    return lambda part: part["rows"][0].update(values)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (twice, "rows: 'HackbenchPipeThreads, time' stands there twice"),
+        (emptied, "the row of HackbenchPipeThreads, time is missing, though the case is whole"),
+        (unknown_case, "whole: 'nolabel' is not a benchmark of the plan"),
+        (whole_twice, "whole: 'HackbenchPipeThreads' stands there twice"),
+        (set_in_row(note="\ud800"), "note: has a character that is not printable"),
+        (set_in_row(verdict="splendid"), "rows[0].verdict: "),
+        (set_in_row(verdict="a | b"), "rows[0].verdict: "),
+        (set_in_row(low=0.5, high=0.1), "rows[0]: low, 0.5, is more than high, 0.1"),
+        (set_in_row(low=None, high=0.1), "rows[0]: only one of low and high is given"),
+        (set_in_row(simulated="0.1"), "rows[0].simulated: a number is expected"),
+        (set_in_row(label="nolabel"), "whole: 'nolabel', which has a row, is missing"),
+    ],
+)
+def test_damaged_records_are_refused_with_advice_and_stay(
+    lab: FakeLab, published: Path, change: Callable[[Part], None], message: str
+) -> None:
+    page = published.parent / "predictions.md"
+    record = page.with_suffix(".json")
+    assert call(lab, published, "--output", page)[0] == 0
+    [part] = parts_of(page)
+    change(part)
+    record.write_text(damaged := json.dumps({"parts": [part]}))
+    status, _, errors = call(lab, published, "--output", page)
+    assert (status, message in errors) == (2, True), errors
+    assert f"{record}: " in errors
+    assert "the same command simulates anew what is not in it" in errors
+    assert record.read_text() == damaged
+
+
+def test_a_case_in_two_parts_is_refused(lab: FakeLab, published: Path) -> None:
+    page = published.parent / "predictions.md"
+    assert call(lab, published, "--output", page)[0] == 0
+    page.with_suffix(".json").write_text(json.dumps({"parts": parts_of(page) * 2}))
+    status, _, errors = call(lab, published, "--output", page)
+    assert status == 2
+    assert "no-wa-plan: 'HackbenchPipeThreads' is in two of its parts" in errors
+
+
+def test_what_was_published_is_not_taken_from_the_record(lab: FakeLab, published: Path) -> None:
+    """Another published figure makes another grade and ratio, and nothing is simulated for it."""
+    page = published.parent / "predictions.md"
+    assert call(lab, published, "--output", page)[0] == 0
+    [part] = parts_of(page)
+    part["rows"][1]["published"] = 0.2
+    page.with_suffix(".json").write_text(json.dumps({"parts": [part]}))
+    shutil.rmtree(published.parent / "results")
+    status, text, errors = call(lab, published, "--output", page)
+    assert status == 0, errors
+    assert "1 right, 1 wrong" in text
+
+    published.write_text(published.read_text().replace("10.0, 12.0", "20.0, 12.0"))
+    status, text, errors = call(lab, published, "--output", page)
+    assert status == 0, errors
+    assert "run 1" not in errors
+    assert "2 right, 0 wrong" in text
+    ratios = [row["ratio"] for row in parts_of(page)[0]["rows"]]
+    assert ratios == [part["rows"][0]["ratio"], pytest.approx(part["rows"][1]["ratio"] / 2)]
+
+
+def test_a_change_of_a_plan_may_be_undone(
+    lab: FakeLab, published: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a changed plan has left out counts again, but for cases simulated meanwhile."""
+    page, plan = published.parent / "predictions.md", published.parent / "no-wa-plan.toml"
+    assert call(lab, published, "--output", page)[0] == 0
+    shutil.rmtree(published.parent / "results")
+    text, run_results, ran = plan.read_text(), command.run_results, list[str]()
+    plan.write_text(text.replace("loops = 5", "loops = 6"))
+
+    def first_only(results: Mapping[str, Result], lab: Lab) -> None:
+        if ran:
+            raise Interrupted("stopped")
+        ran.extend(results)
+        run_results(results, lab)
+
+    monkeypatch.setattr(command, "run_results", first_only)
+    status, _, errors = call(lab, published, "--output", page)
+    assert status == 130
+    assert "2 rows of no-wa-plan left out, of HackbenchPipeThreads, PerfBenchSchedPipe" in errors
+    assert "Published and not simulated: 1 of 2 rows." in page.read_text()
+    wholes = [["HackbenchPipeThreads"], ["PerfBenchSchedPipe"]]
+    assert [part["whole"] for part in parts_of(page)] == wholes
+    plan.write_text(text)
+    status, _, errors = call(lab, published, "--output", page)
+    assert status == 130
+    assert "1 row of no-wa-plan left out, of HackbenchPipeThreads:" in errors
+    assert [part["whole"] for part in parts_of(page)] == [*reversed(wholes)]
+    monkeypatch.setattr(command, "run_results", run_results)
+    assert call(lab, published, "--output", page)[0] == 0
+    assert [part["whole"] for part in parts_of(page)] == [[*wholes[0], *wholes[1]]]
+
+
+@pytest.mark.parametrize("ending", [".toml", ".json", ".new"])
+def test_a_page_takes_no_other_files_place(lab: FakeLab, published: Path, ending: str) -> None:
+    page = published.parent / f"predictions{ending}"
+    page.write_text("mine")
+    status, _, errors = call(lab, published, "--output", page)
+    assert status == 2
+    assert f"{page}: a page cannot be called so" in errors
+    assert page.read_text() == "mine"
+    assert not (published.parent / "results").exists()
+
+
+def test_an_output_that_cannot_be_is_refused_at_once(lab: FakeLab, published: Path) -> None:
+    file = published / "x.md"  # within a file
+    status, _, errors = call(lab, published, "--output", file)
+    assert (status, f"{file}: cannot be written" in errors) == (2, True), errors
+    assert not (published.parent / "results").exists()
+    for words in (("--changes",), ()):
+        status, _, errors = lab.call("validate", *words, "--output", file)
+        assert (status, f"{file}: cannot be written" in errors) == (2, True), errors

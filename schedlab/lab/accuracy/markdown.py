@@ -4,8 +4,9 @@ from collections.abc import Iterable
 
 
 def table_row(cells: Iterable[str]) -> str:
-    """Return a row of a table."""
-    return f"| {' | '.join(cells)} |"
+    """Return a row of a table; a `|` in a cell is no border."""
+    escaped = (cell.replace("|", r"\|") for cell in cells)
+    return f"| {' | '.join(escaped)} |"
 
 
 def percent(ratio: float) -> str:
