@@ -23,7 +23,7 @@ from schedlab.base.validation import Data, repeated, validate
 from schedlab.base.words import first_of, plural
 from schedlab.benchmarks import Case
 from schedlab.judging.matched import Counted, change_of, counts_of
-from schedlab.judging.reference import Table, find_reference, mean
+from schedlab.judging.reference import Reference, Table, find_reference, mean
 from schedlab.judging.verdict import Word
 from schedlab.lab.accuracy.published import Predicted, Work, costs_of, what_is_asked
 from schedlab.lab.accuracy.scoring import Prediction, published_row
@@ -328,12 +328,14 @@ class _Published:
     """The baseline's figure, for the parameters of ours."""
 
 
-def _published(work: Work, cases: Sequence[Case]) -> dict[tuple[str, str], _Published]:
+def _published(
+    reference: Reference, work: Work, cases: Sequence[Case]
+) -> dict[tuple[str, str], _Published]:
     """Return what is published of a plan's cases, by label and metric."""
     known = {case.label: case for case in cases}
     variants = {variant.name for variant in work.plan.variant}
     found = {}
-    for table in find_reference(work.reference).table:
+    for table in reference.table:
         if table.target != work.plan.target or table.variant not in variants:
             continue
         for label, base, other in table.rows:
@@ -355,7 +357,8 @@ def _predicted(part: _Part, work: Work, cases: Sequence[Case], known: set[str]) 
             raise ValueError(f"whole: '{label}' is not a benchmark of the plan")
         if label in known:
             raise ValueError(f"'{label}' is in two of its parts")
-    published = _published(work, cases)
+    reference = find_reference(work.reference)
+    published = _published(reference, work, cases)
     for row in part.rows:
         if (row.label, row.metric) not in published:
             raise ValueError(f"nothing is published of {row.label}, {row.metric}")
@@ -364,8 +367,10 @@ def _predicted(part: _Part, work: Work, cases: Sequence[Case], known: set[str]) 
         if label in part.whole and (label, metric) not in there:
             raise ValueError(f"the row of {label}, {metric} is missing, though the case is whole")
     return Predicted(
-        rows=[_prediction(row, work, published[row.label, row.metric]) for row in part.rows],
-        counts=_counted(part, work, cases),
+        rows=[
+            _prediction(row, work, reference, published[row.label, row.metric]) for row in part.rows
+        ],
+        counts=_counted(part, work, reference, cases),
         engine=part.engine,
         costs=part.costs,
         cases=len(cases),
@@ -373,9 +378,9 @@ def _predicted(part: _Part, work: Work, cases: Sequence[Case], known: set[str]) 
     )
 
 
-def _prediction(row: _Row, work: Work, published: _Published) -> Prediction:
+def _prediction(row: _Row, work: Work, reference: Reference, published: _Published) -> Prediction:
     empty = published_row(
-        work.reference, find_reference(work.reference), published.table, row.label, work.plan_name,
+        work.reference, reference, published.table, row.label, work.plan_name,
         published.change, work.plan.cold,
     )  # fmt: skip
     told: dict[str, Any] = row.model_dump(exclude={"label", "metric", "published", "base", "ratio"})
@@ -385,9 +390,9 @@ def _prediction(row: _Row, work: Work, published: _Published) -> Prediction:
     return replace(empty, **told, ratio=None if published.table.relative else ratio)
 
 
-def _counted(part: _Part, work: Work, cases: Sequence[Case]) -> list[Counted]:
+def _counted(part: _Part, work: Work, reference: Reference, cases: Sequence[Case]) -> list[Counted]:
     sizes: dict[tuple[str, str, str], list[float]] = {}
-    reference, baseline = find_reference(work.reference), work.plan.baseline.name
+    baseline = work.plan.baseline.name
     for each in counts_of(reference, work.plan.target, baseline, cases):
         sizes.setdefault((each.label, each.counter, each.variant), []).append(each.size)
     counts = []
@@ -410,7 +415,7 @@ def _counted(part: _Part, work: Work, cases: Sequence[Case]) -> list[Counted]:
 
 
 def _part(work: Work, part: Predicted, cases: Sequence[Case]) -> _Part:
-    published = _published(work, cases)
+    published = _published(find_reference(work.reference), work, cases)
     return _Part(
         plan=work.plan_name,
         inputs=inputs_of(work, part.costs),
