@@ -18,8 +18,13 @@ def meaning_of(counter: str) -> Meaning:
     if counter.startswith(CLIENT):
         there = meaning_of(counter.removeprefix(CLIENT))
         return replace(there, pattern=counter, topic=Topic.CLIENT, words=f"client: {there.words}")
+    return find_meaning(counter, declared())
+
+
+def declared() -> tuple[Meaning, ...]:
+    """Return what counters say, wherever it is declared."""
     groups = (meaning for group in all_groups().values() for meaning in group.meanings)
-    return find_meaning(counter, (*SIMULATED, *OF_CPUIDLE_SMT, *groups))
+    return (*SIMULATED, *OF_CPUIDLE_SMT, *groups)
 
 
 def twins_of(counter: str) -> list[str]:

@@ -15,7 +15,7 @@ from schedlab.base.data import known_names, published_file
 from schedlab.base.validation import Data, load_toml, repeated
 from schedlab.benchmarks.benchmark import Span
 
-Positive = Annotated[float, Field(ge=1e-12, le=1e15)]
+Positive = Annotated[float, Field(ge=1e-12, le=1e15, strict=True)]
 """A figure of any metric in its unit: beyond these bounds nothing was ever measured."""
 Figures = Positive | Annotated[tuple[Positive, ...], Field(min_length=1)]
 """What was published: one figure, or one of each run."""
@@ -30,7 +30,7 @@ Mechanism = Literal[
     "load accounting",
 ]
 """By what a change acts."""
-Count = Annotated[float, Field(ge=0, le=1e15)]
+Count = Annotated[float, Field(ge=0, le=1e15, strict=True)]
 Runs = Annotated[tuple[Count, ...], Field(min_length=1)]
 """What was counted in each run."""
 
@@ -54,7 +54,7 @@ class Table(_Published):
     metric: str
     relative: bool = False
     """Only the change was published: the baseline's figure is 1."""
-    noise: dict[str, Annotated[float, Field(gt=0, lt=1)]] = {}
+    noise: dict[str, Annotated[float, Field(gt=0, lt=1, strict=True)]] = {}
     """By the rows' labels: the relative standard deviation of the change, if it was published."""
     rows: Annotated[tuple[tuple[str, Figures, Figures], ...], Field(min_length=1)]
     """The benchmark's label in the plan, the baseline's figures, the variant's."""

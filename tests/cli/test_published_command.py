@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from schedlab.base.errors import Interrupted
+from schedlab.base.errors import Interrupted, UsageError
 from schedlab.lab import kept as command
+from schedlab.lab.accuracy.published import works
 from schedlab.lab.result import Lab, Result
 from schedlab.result.store import Store
 from tests.helpers.fake_engine import FakeLab
@@ -350,6 +352,12 @@ rows = [["HackbenchPipeThreads", [10], [12]]]
         ("[10], [12]", "[10], [1e300]", "counts[0].rows[0][2][0]: "),
         ("per = { loops", "per = { loop", "counts[0].per: 'loop' is not a parameter of Hackbench"),
         ("open =", 'long = ["Hackbench"]\nopen =', "long: 'Hackbench' is not a benchmark of"),
+        ('target = "sim:', 'target = "smi:', "table[0].target: no target is called 'smi:"),
+        ("[10], [12]", "[true], [12]", "counts[0].rows[0][1][0]: a number is expected"),
+        ("10.0, 8.0", '10.0, "1.7"', "table[0].rows[0][2]: "),
+        ("10.0, 8.0", "10.0, true", "table[0].rows[0][2]: "),
+        ('"context-switches"', '"sched:nonsense"', "counts[0].counter: schedlab knows no counter"),
+        ('"context-switches"', '"context-switchs"', "Did you mean context-switches?"),
         ('[["Hackbench', '[["Hackbank', ".rows[0]: 'HackbankPipeThreads' is not a benchmark of"),
     ],
 )
@@ -567,3 +575,34 @@ def test_an_output_that_cannot_be_is_refused_at_once(lab: FakeLab, published: Pa
     for words in (("--changes",), ()):
         status, _, errors = lab.call("validate", *words, "--output", file)
         assert (status, f"{file}: cannot be written" in errors) == (2, True), errors
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('["Hack', '["Hock', ".rows[0]: 'HockbenchPipeThreads' is not a benchmark of"),
+        ('variant = "no-wa"', 'variant = "no-way"', ".variant: 'no-way' is not a variant"),
+        ('metric = "time"', 'metric = "tine"', ".metric: 'tine' is not a metric of"),
+    ],
+)
+def test_rows_measured_on_a_host_are_checked_as_well(
+    lab: FakeLab, published: Path, old: str, new: str, message: str
+) -> None:
+    table = published.read_text()[published.read_text().index("[[table]]") :]
+    on_host = table.replace(f"sim:{lab.machine}", "host")
+    assert old in on_host
+    text = published.read_text()
+    published.write_text(text + on_host)
+    assert works(str(published))
+    published.write_text(text + on_host.replace(old, new))
+    with pytest.raises(UsageError, match=re.escape(f"table[1]{message}")):
+        works(str(published))
+
+
+def test_figures_cannot_grow_with_a_word(lab: FakeLab, published: Path) -> None:
+    plan = published.parent / "no-wa-plan.toml"
+    plan.write_text(plan.read_text().replace("groups = 1,", 'groups = 1, cpus = "0-1",'))
+    counts = COUNTS.format(machine=lab.machine).replace("loops = 20", "cpus = 2")
+    published.write_text(published.read_text() + counts)
+    with pytest.raises(UsageError, match="per: figures cannot grow with 'cpus', which is '0-1' of"):
+        works(str(published))

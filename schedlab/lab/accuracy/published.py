@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -11,15 +12,17 @@ from typing import Any
 from schedlab.base.data import is_path
 from schedlab.base.errors import UsageError, nearest
 from schedlab.benchmarks import Case
+from schedlab.benchmarks.benchmark import Span
 from schedlab.counters.times import MEASURED
 from schedlab.judging.analysis import analyse
 from schedlab.judging.matched import Counted, counted
+from schedlab.judging.meanings import declared, meaning_of
 from schedlab.judging.reference import Counts, Reference, Table, all_references, find_reference
 from schedlab.lab.accuracy.scoring import Prediction, predictions
 from schedlab.lab.runner import is_whole
 from schedlab.machine.model import Machine, find_machine
 from schedlab.plan.plan import Plan, PlanEntry, all_plans, find_plan, find_suite
-from schedlab.plan.targets import SIM, kind_of, split
+from schedlab.plan.targets import SIM, known, split
 from schedlab.result.record import RunRecord
 from schedlab.result.store import Store
 
@@ -77,8 +80,6 @@ def check_rows(name: str, reference: Reference) -> None:
         *((f"{where}: counts[{index}]", table) for index, table in enumerate(reference.counts)),
     ]
     for place, table in tables:
-        if not kind_of(table.target).simulated:
-            continue
         key = (table.target, table.variant)
         if key not in sized:
             sized[key] = _cases_for(place, table, plans)
@@ -108,9 +109,14 @@ def _showing() -> Mapping[str, tuple[str, ...]]:
 
 
 def _cases_for(where: str, table: Table | Counts, plans: Sequence[Plan]) -> Mapping[str, Case]:
-    """Return what the plans with a table's variant run on its target, by label."""
+    """Return what the plans with a table's variant run on its target, by label.
+
+    For a target that is not simulated they are sized for a machine that the plans are simulated on:
+    labels, metrics and parameters are the same.
+    """
     try:
-        machine = find_machine(split(table.target)[1])
+        kind, which = known(table.target)
+        machine = find_machine(which if kind.simulated else _simulated_on(plans))
     except UsageError as error:
         raise UsageError(f"{where}.target: {error}") from error
     variants = {variant.name for plan in plans for variant in plan.variant[1:]}
@@ -123,7 +129,20 @@ def _cases_for(where: str, table: Table | Counts, plans: Sequence[Plan]) -> Mapp
     return {case.label: case for plan in having for case in plan.cases(machine)}
 
 
+def _simulated_on(plans: Sequence[Plan]) -> str:
+    for plan in plans:
+        if plan.simulated:
+            return split(plan.target)[1]
+    raise UsageError(f"none of the document's plans is for {SIM.syntax}")
+
+
 def _check_table(where: str, table: Table | Counts, cases: Mapping[str, Case]) -> None:
+    # What nobody declared a meaning of says its own name.
+    if isinstance(table, Counts) and meaning_of(table.counter).words == table.counter:
+        raise UsageError(
+            f"{where}.counter: schedlab knows no counter '{table.counter}'."
+            f"{nearest(table.counter, (meaning.pattern for meaning in declared()))}"
+        )
     for index, (label, _, _) in enumerate(table.rows):
         if label not in cases:
             raise UsageError(
@@ -137,12 +156,24 @@ def _check_table(where: str, table: Table | Counts, cases: Mapping[str, Case]) -
                     f"{where}.per: '{key}' is not a parameter of {label}."
                     f"{nearest(key, case.params)}"
                 )
+            if not _is_amount(case.params[key]):
+                raise UsageError(
+                    f"{where}.per: figures cannot grow with '{key}', which is"
+                    f" '{case.params[key]}' of {label}: a number or a duration is expected."
+                )
         metrics = {metric.name for metric in case.metrics}
         if isinstance(table, Table) and table.metric not in metrics:
             raise UsageError(
                 f"{where}.metric: '{table.metric}' is not a metric of {label}."
                 f"{nearest(table.metric, metrics)}"
             )
+
+
+def _is_amount(value: int | str) -> bool:
+    try:
+        return 0 < Span(value).seconds < math.inf
+    except ValueError:
+        return False
 
 
 @dataclass(frozen=True)
