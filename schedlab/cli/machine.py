@@ -155,6 +155,14 @@ def show(
     if kernel:
         check_name(kernel)
     if as_ledger:
+        from schedlab.judging.marks import rows_not_published
+
+        for key, row in rows_not_published(shown):
+            echo(
+                f"note: {key}: nothing in published/ is called '{row}', so it marks a row of a file"
+                " of yours, or none: DOCUMENT/LABEL or DOCUMENT/LABEL/METRIC is expected.",
+                err=True,
+            )
         found = ledger_table.lines(shown, sources.read(text))
         if as_json:
             click.echo(json.dumps(ledger_table.as_json(found), indent=2))

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from schedlab.judging.reference import all_references, find_reference
 from schedlab.machine.model import Machine, find_machine, known_machines
 
 Mark = Literal["calibration", "validation"]
@@ -38,6 +39,23 @@ def figures_set_by(
         if machine:
             found += [(machine.name, key) for key, e in machine.ledger.items() if name in e.rows]
     return tuple(dict.fromkeys(found))
+
+
+def rows_not_published(machine: Machine) -> list[tuple[str, str]]:
+    """Return what a machine's file names in `rows` and no file of published/ has, by key."""
+    published = {
+        named
+        for document in all_references()
+        for table in find_reference(document).table
+        for label, _, _ in table.rows
+        for named in (f"{document}/{label}", f"{document}/{label}/{table.metric}")
+    }
+    return [
+        (key, row)
+        for key, entry in machine.ledger.items()
+        for row in entry.rows
+        if row not in published
+    ]
 
 
 @cache

@@ -148,3 +148,14 @@ def test_a_ledger_says_what_a_plain_file_does_not(tmp_path: Path) -> None:
         **{"key": "cost.tick", "value": "1us", "range": ["1us", "1us"]},
         **{"source": "not given", "rows": [], "moves_with": None},
     }
+
+
+def test_rows_that_nothing_published_has_are_noted(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    tick = 'tick = { value = "1us", range = ["1us", "2us"], rows = [%s] }'
+    rows = '"misfit/Misfit", "misfit/Misfit/longest", "misfit/Misfitttt", "nodoc/x"'
+    path.write_text(f'name = "mine"\ncpus = "0"\n[cost]\n{tick % rows}\n')
+    errors = run("show", str(path), "--ledger").stderr
+    assert "note: cost.tick: nothing in published/ is called 'misfit/Misfitttt'" in errors
+    assert "note: cost.tick: nothing in published/ is called 'nodoc/x'" in errors
+    assert errors.count("note: ") == 2
