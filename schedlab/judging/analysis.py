@@ -54,11 +54,18 @@ class Analysis:
 class RunTable:
     """Recorded runs by benchmark, variant and block."""
 
-    def __init__(self, plan: Plan, records: Sequence[RunRecord], warmup: bool = False) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        records: Sequence[RunRecord],
+        environment: Mapping[str, str],
+        warmup: bool = False,
+    ) -> None:
         """Sort the runs that count, those that did not fail: of warm-up blocks, or of all others.
 
-        The first warm-up block counts as block 0.
+        The first warm-up block counts as block 0. `environment` is what they were made on.
         """
+        self.environment = environment
         self.baseline = plan.baseline.name
         self._judging = plan.judging
         self._variants = [variant.name for variant in plan.variant]
@@ -165,7 +172,7 @@ def counted_runs(store: Store) -> RunTable:
     records = store.records()
     if store.plan.judging.unit == "boot":
         records = by_boot(records, store.boots, [variant.name for variant in store.plan.variant])
-    return RunTable(store.plan, records)
+    return RunTable(store.plan, records, store.environment)
 
 
 def timed_runs(store: Store) -> RunTable:
@@ -176,7 +183,7 @@ def timed_runs(store: Store) -> RunTable:
     records = store.records()
     if any(MEASURED in record.counters for record in records if not record.key.warmup):
         return counted_runs(store)
-    return RunTable(store.plan, records, warmup=True)
+    return RunTable(store.plan, records, store.environment, warmup=True)
 
 
 def _confounded(store: Store, outcome: Outcome) -> Outcome:
@@ -300,7 +307,7 @@ def _with_equal_runs(
     if not equal:
         return outcome
     if equal == len(blocks):
-        missing = "" if aa else what_was_missing(*pair)
+        missing = "" if aa else what_was_missing(*pair, table.environment)
         all_of_them = f"all {equal} blocks" if equal > 1 else "the only block"
         why = f"the scheduler took the same decisions in {all_of_them}"
         why += f": {missing}" if missing else ""

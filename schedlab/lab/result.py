@@ -233,9 +233,9 @@ def _on_its_host(store: Store, folder: Path, lab: Lab) -> Result:
     same_boot = bool(store.boots) and store.boots[-1].id == environment[BOOT]
     varying = {BOOT, f"{ROW}{BOOT}"} | ({MEMORY} if same_boot else set())
     changed = [
-        f"{row} was {old}, is {new}"
-        for row, new in environment.items()
-        if row not in varying and (old := store.environment.get(row)) != new
+        f"{row} was {old}, is {environment.get(row)}"
+        for row, old in store.environment.items()
+        if row not in varying and old != environment.get(row)
     ]
     now, before = target.machine(), store.machine
     if same_boot:

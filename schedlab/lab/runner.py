@@ -244,7 +244,7 @@ def is_whole(store: Store, cases: Sequence[Case]) -> bool:
 def _judged(store: Store, seen: Sequence[RunRecord]) -> tuple[list["Outcome"], set[str]]:
     from schedlab.judging.analysis import RunTable, judge_metrics, settled_cases
 
-    table = RunTable(store.plan, seen)
+    table = RunTable(store.plan, seen, store.environment)
     outcomes = judge_metrics(store.plan, store.design, store.cases, table)
     return outcomes, settled_cases(store.design, outcomes)
 

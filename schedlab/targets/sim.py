@@ -22,6 +22,7 @@ from schedlab.kernels.built import Build, gaps
 from schedlab.kernels.cache import disk_errors
 from schedlab.kernels.engine import find_engine
 from schedlab.kernels.progress import Watch
+from schedlab.kernels.readers import SchedulerSources
 from schedlab.kernels.recipes import make_recipe
 from schedlab.kernels.shelf import Recipe, Shelf
 from schedlab.kernels.shipped import shipped_patches
@@ -30,15 +31,17 @@ from schedlab.machine.model import Machine, find_machine
 from schedlab.machine.simulator import description
 from schedlab.plan.plan import Plan
 from schedlab.plan.targets import SIM
+from schedlab.result import read_in
 from schedlab.result.pictures import PICTURED
 from schedlab.result.record import RunRecord
 from schedlab.result.store import PATCHES
-from schedlab.settings.kinds import without_effect
+from schedlab.settings.kinds import given, without_effect
 from schedlab.settings.kinds.kernel import Kernel
 from schedlab.settings.kinds.sched_features import SchedFeatures
 from schedlab.settings.kinds.scx import Scx
+from schedlab.settings.kinds.sysctl import FOLDER
 from schedlab.settings.knob import feature_name
-from schedlab.settings.sched_debug import FEATURES
+from schedlab.settings.sched_debug import DEBUG_FOLDER, FEATURES
 from schedlab.settings.variant import Variant
 from schedlab.targets.alike import check_alike
 from schedlab.targets.sim_kernels import kernels_of, schedulers_of
@@ -105,6 +108,7 @@ class SimTarget:
             "Kernel release": f"{', '.join(sorted(releases))} (simulated)",
             "Kernels": "; ".join(sorted(kernels)),
             **_patches(recipes.values()),
+            **_read_in(plan.variant, recipes.values(), builder.shelf),
             "Engine version": builder.engine.version,
             "Compiler": builder.compiler(),
         }
@@ -558,6 +562,22 @@ def _patches(recipes: Iterable[Recipe]) -> dict[str, str]:
         for recipe in recipes
         if recipe.patches
     }
+
+
+def _read_in(
+    variants: Sequence[Variant], recipes: Iterable[Recipe], shelf: Shelf
+) -> dict[str, str]:
+    """Return a row with the functions of the kernels that read the variants' settings."""
+    settings = {each.name: each for variant in variants for each in given(variant)}
+    found: dict[str, set[str]] = {name: set() for name in settings}
+    for recipe in {recipe.name: recipe for recipe in recipes}.values():
+        sources = SchedulerSources(recipe, shelf)
+        for name, each in settings.items():
+            if each.place == FEATURES:
+                found[name] |= set(sources.of_feature(name))
+            elif each.place.startswith((FOLDER, DEBUG_FOLDER)):
+                found[name] |= set(sources.of_file(each.place.rpartition("/")[2]))
+    return read_in.row({name: sorted(functions) for name, functions in found.items()})
 
 
 def _make_kernels(plan: Plan, builder: Builder) -> None:

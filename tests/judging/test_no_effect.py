@@ -1,6 +1,5 @@
 """Simulated variants whose runs are the same: no effect in this run, and what was missing."""
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,11 +10,10 @@ from schedlab.judging.readers import what_was_missing
 from schedlab.plan.plan import BenchmarkEntry, Plan
 from schedlab.report import Report
 from schedlab.report.findings import headline
+from schedlab.result import read_in
 from schedlab.result.record import RunKey, RunRecord
 from schedlab.result.store import CaseInfo, Store
-from schedlab.settings.kinds.sched_features import READ_IN
 from schedlab.settings.variant import Variant
-from tests.helpers.kernel_source import kernel_source
 from tests.helpers.report_store import MACHINE, TIME
 
 CASE = CaseInfo("Pipe", "Pipe", "", "pipe", {}, (TIME,))
@@ -49,7 +47,7 @@ def runs(
 
 
 def judged(plan: Plan, records: list[RunRecord]) -> Outcome:
-    [outcome] = judge_metrics(plan, plan.design(), [CASE], RunTable(plan, records))
+    [outcome] = judge_metrics(plan, plan.design(), [CASE], RunTable(plan, records, {}))
     return outcome
 
 
@@ -99,15 +97,24 @@ def test_a_report_says_it(tmp_path: Path) -> None:
 
 def test_of_a_knob_no_more_is_said_than_is_known() -> None:
     other = Variant(name="x", sysctl={"kernel.numa_balancing": "0"})
-    assert what_was_missing(PLAN.variant[0], other) == (
+    assert what_was_missing(PLAN.variant[0], other, {}) == (
         "which part of the kernel reads kernel.numa_balancing is not known to us"
+    )
+
+
+def test_what_the_kernels_sources_say_is_named() -> None:
+    other = Variant(name="x", sysctl={"kernel.numa_balancing": "0"}, sched_features=("SHINY",))
+    found = {"SHINY": ["f"], "kernel.numa_balancing": ["a", "b", "c", "d", "e", "g"]}
+    assert what_was_missing(PLAN.variant[0], other, read_in.row(found)) == (
+        "kernel.numa_balancing is read in a(), b(), c(), d() and 2 more, SHINY is read in f();"
+        " these did not run, or decided the same either way"
     )
 
 
 def test_of_another_kernel_it_is_said_what_equal_runs_do_not_show() -> None:
     """A patch that only computes has equal runs, as kernel code is not charged by instruction."""
     other = Variant(name="x", kernel="burning", sched_features=("NO_WA_IDLE", "SHINY"))
-    words = what_was_missing(PLAN.variant[0], other)
+    words = what_was_missing(PLAN.variant[0], other, {})
     assert words == (
         "computation inside the other kernel's code takes no simulated time"
         " (docs/internals/engine.md), so only other decisions, locks or cache lines would show;"
@@ -115,17 +122,3 @@ def test_of_another_kernel_it_is_said_what_equal_runs_do_not_show() -> None:
         " that did not run, or decided the same either way; which part of the kernel reads"
         " sched_feature SHINY is not known to us"
     )
-
-
-def test_the_functions_are_where_the_kernel_asks() -> None:
-    """Each named function asks for its feature in one of the series."""
-    asked = set()
-    for series in ("6.1", "6.12"):
-        for file in sorted((kernel_source(series) / "kernel/sched").glob("*.[ch]")):
-            function = ""
-            for line in file.read_text().splitlines():
-                head = re.match(r"(?!static_|DEFINE|\W)[\w\s*]*?\b(\w+)\((?!\()[^;]*$", line)
-                function = head[1] if head else function
-                asked |= {(name, function) for name in re.findall(r"sched_feat\((\w+)\)", line)}
-    named = {(name, function) for name, functions in READ_IN.items() for function in functions}
-    assert named <= asked

@@ -153,7 +153,7 @@ def test_a_settled_benchmark_stops_and_an_open_one_goes_on(tmp_path: Path) -> No
     progress = Silent()
     Runner(store, cases, Pretended(figure), progress).run()
     assert progress.looks[0] == (6, {"SysBenchCpu"})
-    table = RunTable(store.plan, store.records())
+    table = RunTable(store.plan, store.records(), {})
     assert (table.blocks_done("SysBenchCpu"), table.blocks_done("SysBenchThreads")) == (6, 12)
     words = {outcome.case.label: outcome.verdict.word for outcome in analyse(store).outcomes}
     assert words == {"SysBenchCpu": "better", "SysBenchThreads": "can't tell"}
