@@ -164,7 +164,15 @@ class Verdict:
 
 
 def without_effect(verdict: Verdict, why: str) -> Verdict:
-    """Return the verdict on runs that were the same, run for run: no evidence has to be weighed."""
+    """Return the verdict on runs that were the same, run for run: no evidence has to be weighed.
+
+    Why they are not judged, if they are not, stays the first of the notes.
+    """
     return replace(
-        verdict, word="no effect", notes=(why,), settled=True, futile=False, blocks_needed=None
+        verdict,
+        word="no effect",
+        notes=(*(verdict.notes if verdict.withheld else ()), why),
+        settled=True,
+        futile=False,
+        blocks_needed=None,
     )

@@ -513,7 +513,7 @@ class SimSession:
             record.settings |= read_back(order.variant, result.get("settings", {}))
             values, record.caveats = outcome.metrics(model, result)
             if self._warm_up != COLD:
-                record.caveats += outcome.unsettled(result)
+                record.caveats += outcome.unsettled(result, self._warm_up)
             record.caveats += outcome.brief(result)
         except IncompleteRun as error:
             record.status, record.error = "failed", str(error)

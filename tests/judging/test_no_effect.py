@@ -62,6 +62,16 @@ def test_equal_runs_are_no_effect_and_settled(traces: bool) -> None:
     assert settled_cases(PLAN.design(), [outcome]) == {"Pipe"}
 
 
+def test_equal_runs_that_had_not_settled_say_both() -> None:
+    short = [replace(r, caveats=["too short: averages remember 1 s"]) for r in runs(6)]
+    verdict = judged(PLAN, short).verdict
+    assert verdict.name == "not judged"
+    assert verdict.note.startswith(
+        "not judged: 12 of 12 runs too short for the scheduler's state to settle: averages"
+        " remember 1 s; the scheduler took the same decisions in all 6 blocks: WA_IDLE is read"
+    )
+
+
 def test_equal_runs_of_one_variant_twice_are_no_effect() -> None:
     twice = PLAN.model_copy(update={"aa": True})
     verdict = judged(twice, runs(6)).verdict

@@ -20,7 +20,7 @@ from schedlab.kernels.shelf import Recipe, Shelf
 from schedlab.result.record import RunRecord
 from schedlab.result.store import Store
 from schedlab.targets import sim_program
-from schedlab.targets.simulated.outcome import brief
+from schedlab.targets.simulated.outcome import brief, unsettled
 from tests.helpers.emulated import emulated_host
 from tests.helpers.fake_engine import FakeLab, write_machine, write_tree
 from tests.helpers.patience import PATIENCE_SECONDS, wait_until
@@ -160,6 +160,20 @@ def test_a_host_has_nothing_to_fix(lab: FakeLab) -> None:
     assert "only a simulated machine has figures that are drawn" in errors
 
 
+def test_what_had_not_settled_is_said_with_the_warm_up() -> None:
+    result = {
+        "steady": {"unsettled": ["averages remember 0.3 s, and the load has lasted only 0 s"]}
+    }
+    assert unsettled(result, "20ms") == [
+        "too short: averages remember 0.3 s, and the load was warmed up for only 20ms; a longer"
+        ' load_warmup, or load_warmup = "settled", lets it settle'
+    ]
+    assert unsettled(result, "settled") == [
+        "too short: averages remember 0.3 s, and the load has lasted only 0 s"
+    ]
+    assert not unsettled({}, "20ms")
+
+
 def test_runs_too_short_are_shown_and_not_judged(lab: FakeLab, tmp_path: Path) -> None:
     out = tmp_path / "out"
     words = ("--variant", "base", "--variant", "fast: NO_WA_IDLE; sched mode=short")
@@ -169,11 +183,11 @@ def test_runs_too_short_are_shown_and_not_judged(lab: FakeLab, tmp_path: Path) -
         "6 of 12 runs too short for the scheduler's state to settle: load averages remember 1 s;"
         " MC is not balanced"
     )
-    [outcome] = analyse(Store.open(out)).outcomes
-    assert (outcome.verdict.word, outcome.verdict.withheld) == ("can't tell", True)
-    assert outcome.verdict.note == f"not judged: {reason}"
-    assert outcome.verdict.effect == pytest.approx(-0.2, abs=0.05), "shown all the same"
-    assert outcome.verdict.interval is None
+    [short] = analyse(Store.open(out)).outcomes
+    assert (short.verdict.word, short.verdict.withheld) == ("can't tell", True)
+    assert short.verdict.note == f"not judged: {reason}"
+    assert short.verdict.effect == pytest.approx(-0.2, abs=0.05), "shown all the same"
+    assert short.verdict.interval is None
     assert len(records(out)) == 12, "more blocks would not help"
     text = " ".join((out / "report.txt").read_text().split())
     assert "not judged" in text

@@ -1,5 +1,6 @@
 """Reading the simulator's result: the model's metrics, and counters under the host's names."""
 
+import re
 from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any, Literal
@@ -23,6 +24,10 @@ _MADE_OF = {
 
 _PARTS = {"": "joules", "busy:": "busy_j", "idle:": "idle_j", "cluster:": "cluster_j"}
 """Of the counters `energy:...joules`, with their keys in the result."""
+
+SETTLED = "settled"
+"""The warm-up of a plan that goes on until nothing changes slowly any more."""
+_LASTED = re.compile(r"the load has lasted only \S+ s\b")
 
 FAR = 10
 """A window so many times shorter than a busy CPU's slowest balance sees next to none of it."""
@@ -60,10 +65,19 @@ def metrics(model: Model, result: Mapping[str, Any]) -> tuple[dict[Metric, float
     return kept, [*lacking, *caveats]
 
 
-def unsettled(result: Mapping[str, Any]) -> list[str]:
-    """Return a caveat if the scheduler's slow state was not the load's while it was measured."""
-    names = result.get("steady", {}).get("unsettled", [])
-    return [f"{TOO_SHORT}{'; '.join(names)}"] if names else []
+def unsettled(result: Mapping[str, Any], warm_up: str) -> list[str]:
+    """Return a caveat if the scheduler's slow state was not the load's while it was measured.
+
+    `warm_up` is how long the load went on before, as in a plan.
+    """
+    said = "; ".join(result.get("steady", {}).get("unsettled", []))
+    if not said:
+        return []
+    if warm_up != SETTLED:
+        # The engine counts from where it begins to look, which may be the end of the warm-up.
+        said = _LASTED.sub(f"the load was warmed up for only {warm_up}", said)
+        said += f'; a longer load_warmup, or load_warmup = "{SETTLED}", lets it settle'
+    return [f"{TOO_SHORT}{said}"]
 
 
 def brief(result: Mapping[str, Any]) -> list[str]:
