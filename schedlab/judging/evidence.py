@@ -86,9 +86,12 @@ class Sample:
 
     @cached_property
     def manipulation_check(self) -> bool:
-        """A counter without an event in one variant, and with some in every run of the other."""
+        """A counter without an event in one variant, and with some in every run of the other.
+
+        Of fewer runs than a verdict needs nothing follows.
+        """
         apart = (self.b.all() and not self.a.any()) or (self.a.all() and not self.b.any())
-        return self.c.counts and min(self.n) > 0 and bool(apart)
+        return self.c.counts and min(self.n) >= JUDGED_FROM and bool(apart)
 
     @property
     def in_family(self) -> bool:

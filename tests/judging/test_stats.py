@@ -334,6 +334,8 @@ def test_a_counter_switched_off_is_a_manipulation_check():
     assert w == judge([other], Design())[0], "it is outside the family"
     rare = replace(off, base=[0.0] * 11 + [1.0])
     assert not judge([rare], Design())[0].manipulation_check, "one event is chance, not a switch"
+    few = replace(off, base=[9.0] * 4, other=[0.0] * 4)
+    assert not judge([few], Design())[0].manipulation_check, "fewer than a verdict needs"
 
 
 def test_a_counter_that_never_happened_is_outside_the_family():
