@@ -292,6 +292,12 @@ def chosen_how(options: dict[str, Any], plan_name: str | None = None) -> How:
     """Take from the options those that are not of the plan; refuse others beside --resume."""
     named = {f.name: options.pop(f.name) for f in fields(How) if f.name in options}
     how = How(**named, plan_file=plan_file(plan_name) if plan_name else None)
+    if how.resume and options.get("budget"):
+        raise UsageError(
+            "--resume takes the budget from DIR too; a budget is fixed before the first run"
+            " (docs/internals/statistics.md)."
+            "\n  Begin a new result with a longer --budget, or leave it out."
+        )
     if how.resume and (how.output or plan_name is not None or given_options(options)):
         raise UsageError("--resume takes its plan from DIR; leave out the other options.")
     return how

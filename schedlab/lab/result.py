@@ -29,7 +29,7 @@ from schedlab.lab.new_folder import stamped
 from schedlab.lab.order import block_order, run_seed
 from schedlab.lab.pace import Budget, Pace
 from schedlab.lab.repeat import differences, missing_sources, repeatable
-from schedlab.lab.runner import Runner, is_whole, run_together
+from schedlab.lab.runner import MORE_BLOCKS, Runner, is_whole, run_together
 from schedlab.lab.watcher import UNWATCHED, Watcher
 from schedlab.machine.model import Machine
 from schedlab.plan.plan import Plan
@@ -369,7 +369,11 @@ def _different(now: Machine, before: Machine) -> list[str]:
 
 
 def _whole(store: Store) -> str:
-    return f"{are(len(store.records()), 'run')} recorded: the plan is complete, nothing is run."
+    recorded = f"{are(len(store.records()), 'run')} recorded"
+    if store.ended is None:
+        return f"{recorded}: the plan is complete, nothing is run."
+    ended = f"ended the plan after {plural(store.ended, 'block')}, nothing is run."
+    return f"{recorded}: its budget of {store.plan.blocks.budget} {ended}\n  {MORE_BLOCKS}"
 
 
 def check_any_good(store: Store) -> None:

@@ -23,6 +23,14 @@ GIVE_UP_AFTER = 3
 """Failed runs of one benchmark in one variant after which the benchmark is left out."""
 
 
+MORE_BLOCKS = (
+    "For more blocks begin a new result with a longer --budget, or without one: --resume adds"
+    " nothing to a plan that its budget ended, since to go on because of what a report says is to"
+    " stop by outcome (docs/internals/statistics.md)."
+)
+"""What to do where a budget has ended a plan."""
+
+
 class Progress:
     """Watches a plan run; this one looks away. A subclass overrides what it wants to hear of."""
 
@@ -156,8 +164,8 @@ class Runner:
         why = f"the budget of {limit} ended the plan after {_blocks(blocks_done)}"
         if blocks_done == 1 and not self._budget.fits(0.0):
             why += f"; one is run at least, and {self._with_warmup()} {self._budget.spent:.0f} s"
-        self._store.note([why])
-        self._progress.end(why)
+        self._store.note([why, MORE_BLOCKS])
+        self._progress.end(f"{why}. {MORE_BLOCKS}")
 
     def _with_warmup(self) -> str:
         warmup = self._plan.blocks.warmup

@@ -166,6 +166,10 @@ def test_a_plan_file_and_options_that_change_it(cli: Cli, host: str, tmp_path: P
         ),
         (["--benchmark", "SysBenchCpu:time=1,time=2", "--aa"], "time is given twice"),
         (["--benchmark", "SysBenchCpu:time=[1,2],time=2", "--aa"], "time is given twice"),
+        (
+            ["--resume", "/nonexistent", "--budget", "9s"],
+            "Begin a new result with a longer --budget",
+        ),
         (["--resume", "/nonexistent", "--warmup", "0"], "leave out the other options"),
         (["--resume", "/nonexistent", "--suite", ""], "leave out the other options"),
         (["--resume", "/nonexistent", "--seed", "0"], "leave out the other options"),
