@@ -139,6 +139,7 @@ def show(
     if kernel and not which:
         raise UsageError("--kernel is for a described machine; this host's domains are in debugfs.")
     shown, text = _described(which)
+    _check_setups(shown, which or "")
 
     # Only here: a wrong name is answered at once, without loading what draws.
     from rich.console import Console
@@ -178,7 +179,7 @@ def show(
         _write(page, machine_page(shown, figures, built, kernel or ""))
         echo(f"Wrote {page}.")
         return
-    parts = [outline(shown), "Figures and their sources", as_text(shown, figures)]
+    parts = [outline(shown), *_setups(shown), "Figures and their sources", as_text(shown, figures)]
     if built:
         title = f"/sys/kernel/debug/sched/domains, as kernel {kernel} builds them, with their CPUs"
         parts.append("\n".join([title, *listing(built)]))
@@ -198,6 +199,24 @@ def _described(which: str | None) -> "tuple[Machine, str]":
         return find_machine(which), file.read_text(encoding="utf-8")
     here = describe(LocalSystem())
     return here.machine, here.to_toml()
+
+
+def _check_setups(shown: "Machine", which: str) -> None:
+    """Refuse a machine with a set-up that no plan could name."""
+    from schedlab.plan.shared_settings import check
+
+    for name, settings in shown.setup.items():
+        try:
+            check(settings, f"{which}: [setup.{name}]")
+        except ValueError as error:
+            raise UsageError(f"{error}.") from None
+
+
+def _setups(shown: "Machine") -> list[str]:
+    """Return a line with the machine's set-ups, if it has any."""
+    if not shown.setup:
+        return []
+    return [f'Set-ups (`setup = "NAME"` in a plan): {", ".join(shown.setup)}']
 
 
 def _domains(shown: "Machine", which: str, kernel: str, cpus: str | None) -> "list[Domain]":

@@ -1,9 +1,13 @@
 """Settings that all variants of a plan share."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from schedlab.base.data import machine_file
+from schedlab.cli.machine import machine
 from schedlab.plan.plan import Plan
 
 PLAN: dict[str, Any] = {
@@ -42,6 +46,9 @@ def test_a_setup_of_the_machine_is_below() -> None:
     [
         ({"common": {"name": "x"}}, "common: 'name' is not a setting"),
         ({"common": {"sysctls": {}}}, "common: 'sysctls' is not a setting. Did you mean sysctl?"),
+        ({"common": {"kernel": "6.12"}}, r"common: kernel is a variant's own; give it in \[\["),
+        ({"common": {"sched_features": ["sis"]}}, r"common: sched_features\[0\]: 'sis' is not a"),
+        ({"setup": ["no-C6"]}, "setup: the name of one set-up is expected"),
         ({"common": 3}, "common: a table of settings is expected"),
         ({"setup": "no-C7"}, "has no set-up 'no-C7'"),
         ({"setup": "no-C6", "target": "host"}, "setup: belongs to a machine file"),
@@ -50,3 +57,15 @@ def test_a_setup_of_the_machine_is_below() -> None:
 def test_what_cannot_be_shared(more: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said.split("?")[0]):
         Plan.model_validate({**PLAN, **more})
+
+
+def test_a_mistake_in_a_machines_set_up_names_it(tmp_path: Path) -> None:
+    text = machine_file("smp4").read_text()
+    file = tmp_path / "odd.toml"
+    file.write_text(f'{text}\n[setup.odd]\nsysctll = {{ "kernel.a" = 1 }}\n')
+    plan = {**PLAN, "target": f"sim:{file}", "setup": "odd"}
+    with pytest.raises(ValueError, match=r"\[setup.odd\] of sim:.*: 'sysctll' is not a setting"):
+        Plan.model_validate(plan)
+    assert "plan): no-C6\n" in CliRunner().invoke(machine, ["show", "spr-8480-2p"]).output
+    shown = CliRunner().invoke(machine, ["show", str(file)])
+    assert "[setup.odd]: 'sysctll' is not a setting" in str(shown.exception or shown.output)
