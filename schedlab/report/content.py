@@ -404,8 +404,14 @@ class Report:
         began = f" from {records[0].started}" if records[0].started else ""
         return f"{text}, {spent} of benchmarks{began}" if began else text
 
+    def notices_and_disturbance(self) -> list[str]:
+        """Return what a section of notices lists."""
+        return [*self.notices, *filter(None, [self.disturbance()])]
+
     def disturbance(self) -> str:
-        """Return how many runs were disturbed, and how it is known."""
+        """Return how many runs were disturbed, and how it is known; empty of simulated runs."""
+        if self.plan.simulated:
+            return ""
         known = [r.busy_during for r in self.records if r.busy_during is not None]
         if not known:
             return "Other load during the runs was not recorded."

@@ -200,8 +200,9 @@ def _trouble(report: Report) -> Iterator[str]:
         yield from _bullets(
             f"{run_name(run)} of {run.key.case}: {run.error}" for run in report.failed
         )
-    yield from ("# Notices", "")
-    yield from _bullets([*report.notices, report.disturbance()])
+    if notices := report.notices_and_disturbance():
+        yield from ("# Notices", "")
+        yield from _bullets(notices)
 
 
 def _origin(report: Report) -> Iterator[str]:

@@ -101,8 +101,9 @@ def close_mail(page: Page, report: Report) -> None:
         )
         if len(report.failed) > len(shown):
             page.item(f"and {len(report.failed) - len(shown):,} more")
-    page.heading("Notices")
-    page.items([*report.notices, report.disturbance()])
+    if notices := report.notices_and_disturbance():
+        page.heading("Notices")
+        page.items(notices)
     page.heading("How it was measured")
     page.items([f"{report.run_count()}.", *report.method()])
     page.gap()

@@ -68,9 +68,10 @@ def screen_of(report: Report, width: int) -> Screen:
     if report.notices:
         screen.section("Notices")
         screen.bullets(report.notices)
-    screen.section("Disturbance")
-    screen.say(report.disturbance())
-    screen.bullets([_disturbed(record) for record in report.disturbed], _SHOWN)
+    if disturbance := report.disturbance():
+        screen.section("Disturbance")
+        screen.say(disturbance)
+        screen.bullets([_disturbed(record) for record in report.disturbed], _SHOWN)
     screen.section("Method")
     screen.bullets([report.method_in_short(), _METHOD])
     screen.section("Origin")

@@ -8,11 +8,11 @@ import pytest
 from schedlab.judging.analysis import Outcome, RunTable, analyse, judge_metrics, settled_cases
 from schedlab.judging.readers import what_was_missing
 from schedlab.plan.plan import BenchmarkEntry, Plan
-from schedlab.report import Report
+from schedlab.report import Report, all_shapes
 from schedlab.report.findings import headline
 from schedlab.result import read_in
 from schedlab.result.record import RunKey, RunRecord
-from schedlab.result.store import CaseInfo, Store
+from schedlab.result.store import PATCHES, CaseInfo, Store
 from schedlab.settings.variant import Variant
 from tests.helpers.report_store import MACHINE, TIME
 
@@ -103,6 +103,19 @@ def test_a_report_says_it(tmp_path: Path) -> None:
     report = Report(store, analyse(store))
     assert report.tally("no-wa").endswith("0 can't tell, 1 no effect")
     assert headline(report).startswith("Pipe: no-wa has no effect in this run: the scheduler took")
+
+
+def test_of_simulated_runs_no_disturbance_is_said(tmp_path: Path) -> None:
+    patches = {f"{PATCHES} fast": "sched: Be fast"}
+    store = Store.create(tmp_path / "result", PLAN, MACHINE, patches, [CASE], "schedlab run")
+    store.add(*runs(6))
+    report = Report(store, analyse(store))
+    for shape in ("terminal", "markdown", "html", "lkml"):
+        text = all_shapes()[shape].render(report)
+        assert "not recorded" not in text, shape
+        assert "Disturbance" not in text, shape
+        if shape in ("terminal", "html"):
+            assert "Patches of fast: sched: Be fast" in text, shape
 
 
 def test_of_a_knob_no_more_is_said_than_is_known() -> None:
