@@ -139,8 +139,8 @@ static void judge_figures(void)
 	const struct kern_slow_state *s = &watch.state;
 
 	if (watch.looks < LOOKS) {
-		not_settled("load averages remember %.3g s, and the load has lasted only %.3g s",
-			    memory() / 1e9, elapsed() / 1e9);
+		not_settled("load averages remember %.3g s, longer than the load has lasted",
+			    memory() / 1e9);
 		return;
 	}
 	/* UTIL_EST_MARGIN; and update_tg_load_avg() does not tell a group of less than a 64th */

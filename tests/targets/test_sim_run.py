@@ -161,15 +161,13 @@ def test_a_host_has_nothing_to_fix(lab: FakeLab) -> None:
 
 
 def test_what_had_not_settled_is_said_with_the_warm_up() -> None:
-    result = {
-        "steady": {"unsettled": ["averages remember 0.3 s, and the load has lasted only 0 s"]}
-    }
+    result = {"steady": {"unsettled": ["averages remember 0.3 s, longer than the load has lasted"]}}
     assert unsettled(result, "20ms") == [
-        "too short: averages remember 0.3 s, and the load was warmed up for only 20ms; a longer"
-        ' load_warmup, or load_warmup = "settled", lets it settle'
+        "too short: averages remember 0.3 s, longer than the load has lasted; load_warmup is 20ms:"
+        ' a longer one, or "settled", lets it settle'
     ]
     assert unsettled(result, "settled") == [
-        "too short: averages remember 0.3 s, and the load has lasted only 0 s"
+        "too short: averages remember 0.3 s, longer than the load has lasted"
     ]
     assert not unsettled({}, "20ms")
 

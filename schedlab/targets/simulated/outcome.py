@@ -1,6 +1,5 @@
 """Reading the simulator's result: the model's metrics, and counters under the host's names."""
 
-import re
 from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any, Literal
@@ -27,7 +26,6 @@ _PARTS = {"": "joules", "busy:": "busy_j", "idle:": "idle_j", "cluster:": "clust
 
 SETTLED = "settled"
 """The warm-up of a plan that goes on until nothing changes slowly any more."""
-_LASTED = re.compile(r"the load has lasted only \S+ s\b")
 
 FAR = 10
 """A window so many times shorter than a busy CPU's slowest balance sees next to none of it."""
@@ -74,9 +72,7 @@ def unsettled(result: Mapping[str, Any], warm_up: str) -> list[str]:
     if not said:
         return []
     if warm_up != SETTLED:
-        # The engine counts from where it begins to look, which may be the end of the warm-up.
-        said = _LASTED.sub(f"the load was warmed up for only {warm_up}", said)
-        said += f'; a longer load_warmup, or load_warmup = "{SETTLED}", lets it settle'
+        said += f'; load_warmup is {warm_up}: a longer one, or "{SETTLED}", lets it settle'
     return [f"{TOO_SHORT}{said}"]
 
 
