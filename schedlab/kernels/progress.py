@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 
 Step = Callable[[float, str], None]
 """Takes the share done (0..1) and what is under way."""
@@ -12,6 +13,16 @@ class Watch:
 
     def say(self, text: str) -> None:
         """Print a line."""
+
+    @cached_property
+    def _said_once(self) -> set[str]:
+        return set()
+
+    def say_once(self, text: str) -> None:
+        """Print a line that several steps would repeat, such as what a kernel's patch does."""
+        if text not in self._said_once:
+            self._said_once.add(text)
+            self.say(text)
 
     def waits(self, text: str) -> None:
         """Print what is waited for, which is over when the step goes on."""

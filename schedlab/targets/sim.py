@@ -587,7 +587,7 @@ def _make_kernels(plan: Plan, builder: Builder) -> None:
             builder.shelf,
             builder.engine,
             *(kernel.name, kernel.base, kernel.patches, kernel.hz, kernel.preempt),
-            say=builder.watch.say,
+            say=builder.watch.say_once,  # plans that describe the same kernel are run one by one
             config=kernel.config,
         )
 

@@ -41,3 +41,17 @@ def test_steps_are_counted_for_who_is_shown_the_share(
     assert ("-n" in asked) == isinstance(watch, Shown)
     if isinstance(watch, Shown):
         assert watch.shares == [0.5, 1.0]
+
+
+def test_what_several_plans_have_to_say_of_a_kernel_is_said_once() -> None:
+    class Heard(Watch):
+        def __init__(self) -> None:
+            self.lines: list[str] = []
+
+        def say(self, text: str) -> None:
+            self.lines.append(text)
+
+    heard = Heard()
+    for text in ("a.patch: touches x", "b.patch: touches y", "a.patch: touches x"):
+        heard.say_once(text)
+    assert heard.lines == ["a.patch: touches x", "b.patch: touches y"]
