@@ -257,8 +257,9 @@ def test_both_recorders_show_the_same(name: str, tmp_path: Path) -> None:
     assert len(ring_made.tasks) == len(perf_made.tasks)
     assert IdealRun(ring_made).ns == pytest.approx(IdealRun(perf_made).ns, rel=0.1)
     ours, theirs = words_of(ring_made), words_of(perf_made)
+    few = max(2, max(theirs.values()) // 100)  # by who was preempted where
     for word in (ours | theirs).keys() - {"@", "s"}:
-        assert ours[word] == pytest.approx(theirs[word], rel=0.1, abs=2), (word, ours, theirs)
+        assert ours[word] == pytest.approx(theirs[word], rel=0.1, abs=few), (word, ours, theirs)
 
 
 @writable
