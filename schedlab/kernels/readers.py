@@ -10,7 +10,7 @@ from schedlab.kernels.shelf import Recipe, Shelf
 _FOLDER = Path("kernel/sched")
 _SHOWS = "debug.c"
 """It prints and sets the scheduler's variables; nothing is decided there."""
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+_TO_THE_END = re.compile(r"//[^\n]*")
 _FUNCTION = re.compile(r"(?!static_|DEFINE|EXPORT|\W)[\w\s*]*?\b(\w+)\((?!\()[^;]*$")
 """The head of a function in the kernel's style: it begins at the margin."""
 _MACRO = re.compile(r"#\s*define\s+(\w+)\(")
@@ -79,7 +79,7 @@ class SchedulerSources:
 
 
 def _in_text(text: str, words: re.Pattern[str]) -> Iterator[str]:
-    bare = _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
+    bare = _without_comments(text)
     function = macro = ""
     for line in bare.splitlines():
         if defined := _MACRO.match(line):
@@ -93,3 +93,15 @@ def _in_text(text: str, words: re.Pattern[str]) -> Iterator[str]:
             macro = ""
         if line.startswith("}"):
             function = ""
+
+
+def _without_comments(text: str) -> str:
+    """Return the code, on the lines where it was; what begins a comment that never ends is none."""
+    parts = []
+    begin = 0
+    while (at := text.find("/*", begin)) >= 0:
+        end = text.find("*/", at + 2)
+        end = len(text) if end < 0 else end + 2
+        parts += [text[begin:at], "\n" * text.count("\n", at, end)]
+        begin = end
+    return _TO_THE_END.sub("", "".join([*parts, text[begin:]]))

@@ -472,6 +472,18 @@ def set_in_row(**values: object) -> Callable[[Part], None]:
         (set_in_row(verdict="splendid"), "rows[0].verdict: "),
         (set_in_row(verdict="a | b"), "rows[0].verdict: "),
         (set_in_row(low=0.5, high=0.1), "rows[0]: low, 0.5, is more than high, 0.1"),
+        (
+            set_in_row(simulated=5.0, low=-0.3, high=0.1),
+            "rows[0]: simulated, 5.0, is not between low and high",
+        ),
+        (
+            set_in_row(simulated=-0.2, low=-0.3, high=-0.1, verdict="better"),
+            "rows[0]: the verdict better does not fit simulated and judged",
+        ),
+        (
+            set_in_row(simulated=None, verdict="worse"),
+            "rows[0]: the verdict worse does not fit simulated and judged",
+        ),
         (set_in_row(low=None, high=0.1), "rows[0]: only one of low and high is given"),
         (set_in_row(simulated="0.1"), "rows[0].simulated: a number is expected"),
         (set_in_row(label="nolabel"), "whole: 'nolabel', which has a row, is missing"),

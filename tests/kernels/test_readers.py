@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from schedlab.kernels import readers
 from schedlab.kernels.readers import SchedulerSources
 from schedlab.kernels.shelf import Base, PatchCopy, Recipe, Shelf, digest_of
 from schedlab.settings.kinds.sched_features import READ_IN
@@ -96,3 +97,8 @@ def test_both_series_have_the_functions_of_the_table(tmp_path: Path) -> None:
             functions |= set(sources.of_feature(name))
     missing = {name: set(of) - asked[name] for name, of in READ_IN.items()}
     assert not any(missing.values()), missing
+
+
+def test_comments_are_no_code_closed_or_not() -> None:
+    text = "one(); /* a\n b */ two(); // three()\n/* four();\n"
+    assert readers._without_comments(text) == "one(); \n two(); \n\n"

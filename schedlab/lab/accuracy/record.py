@@ -72,6 +72,18 @@ class _Row(Data):
             raise ValueError(f"low, {self.low}, is more than high, {self.high}")
         return self
 
+    @model_validator(mode="after")
+    def _verdict_is_of_the_effect(self) -> "_Row":
+        effect = self.simulated
+        if effect is not None and self.low is not None and self.high is not None:
+            low, high = self.low, self.high
+            if effect != min(max(effect, low), high):
+                raise ValueError(f"simulated, {effect}, is not between low and high")
+        sign = {"better": 1, "worse": -1}.get(self.verdict)
+        if sign and (effect is None or effect * sign < 0 or not self.judged):
+            raise ValueError(f"the verdict {self.verdict} does not fit simulated and judged")
+        return self
+
 
 class _Count(Data):
     label: _Text
