@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 
 def table_row(cells: Iterable[str]) -> str:
-    """Return a row of a table; a `|` in a cell is no border."""
+    """Return a row of a table, with each `|` in a cell escaped."""
     escaped = (cell.replace("|", r"\|") for cell in cells)
     return f"| {' | '.join(escaped)} |"
 

@@ -14,6 +14,7 @@ from schedlab.counters.simulated import CPU_TIME, ENTRIES, FUNCTIONS
 from schedlab.counters.times import GONE, MEASURED, time_counter
 from schedlab.counters.wakeups import of_simulated
 from schedlab.result.record import BRIEF, TOO_SHORT
+from schedlab.targets.simulated.scenario import SETTLED
 
 _MADE_OF = {
     "context-switches": ("switches:voluntary", "switches:involuntary"),
@@ -23,9 +24,6 @@ _MADE_OF = {
 
 _PARTS = {"": "joules", "busy:": "busy_j", "idle:": "idle_j", "cluster:": "cluster_j"}
 """Of the counters `energy:...joules`, with their keys in the result."""
-
-SETTLED = "settled"
-"""The warm-up of a plan that goes on until nothing changes slowly any more."""
 
 FAR = 10
 """A window so many times shorter than a busy CPU's slowest balance sees next to none of it."""

@@ -20,6 +20,9 @@ LONGEST = "3600s"
 COLD = "none"
 """No warm-up under load: a run is measured from its start on an idle machine."""
 
+SETTLED = "settled"
+"""A warm-up under load until the scheduler's slow state is the load's."""
+
 _AUTOGROUPS = "/proc/sys/kernel/sched_autogroup_enabled"
 SESSION = {_AUTOGROUPS: "1"}
 """A benchmark's tasks are a session's and share a group, as upstream and systemd have it."""
